@@ -1,4 +1,4 @@
--- Does an implementation of attention, or of linear attention, agree with the definition?
+-- Checks that attention and linear attention agree with their definitions.
 
 local assert = require("luassert")
 
@@ -31,8 +31,8 @@ end
 --- and 2e-5 in float32.
 ---@param inputs userdata[] q, k and v in float64
 ---@param options table of roper.attention
----@param implementation (fun(q, k, v, options): userdata)? roper.attention where absent
----@param oracle (fun(q, k, v, options): userdata)? roper.oracle.attention where absent
+---@param implementation (fun(q, k, v, options): userdata)? = roper.attention
+---@param oracle (fun(q, k, v, options): userdata)? = roper.oracle.attention
 function M.check(inputs, options, implementation, oracle)
   local expected = (oracle or roper.oracle.attention)(inputs[1], inputs[2], inputs[3], options)
   for dtype, tolerance in pairs({ float64 = 1e-12, float32 = 2e-5 }) do
@@ -47,7 +47,7 @@ end
 --- The same for linear attention.
 ---@param inputs userdata[] q, k and v in float64
 ---@param options table of roper.linear_attention
----@param implementation (fun(q, k, v, options): userdata)? roper.linear_attention where absent
+---@param implementation (fun(q, k, v, options): userdata)? = roper.linear_attention
 function M.check_linear(inputs, options, implementation)
   M.check(inputs, options, implementation or roper.linear_attention,
     roper.oracle.linear_attention)
@@ -60,8 +60,7 @@ function M.elu_plus_1(x)
   return roper.where(x:gt(0), x + 1, roper.minimum(x, 0):exp())
 end
 
---- Linear attention from explicit weights, which differentiation can follow, with one step or
---- another done differently.
+--- Differentiable linear attention from explicit weights, in which single steps can be changed.
 ---@param changes table feature, before, denominator, ahead, scheme, twice; {} for none
 ---@return fun(q, k, v, options): userdata
 function M.linear_written_out(changes)

@@ -1,4 +1,4 @@
--- Arrays in plain Lua, slow and plain: what tensors are compared with.
+-- Arrays in plain Lua, slow and simple, with which tensors are compared.
 --
 -- An array is {shape = integer[], values = number[]} in row-major order. Coordinates count from 0.
 
@@ -50,7 +50,7 @@ function M.coordinates(shape, i)
   return at
 end
 
---- The element at coordinates that may have more axes in front; an axis of size 1 has one place.
+--- The element at coordinates of a broadcast shape.
 ---@param array table
 ---@param at integer[]
 ---@return number
@@ -103,7 +103,7 @@ function M.map2(f, a, b)
   end)
 end
 
---- Reduce lists of elements along an axis, or of all elements where it is nil.
+--- Reduce lists of elements along an axis, or of all elements if it is nil.
 ---@param f fun(values: number[]): number
 ---@param a table
 ---@param axis integer? from 1
@@ -166,7 +166,7 @@ end
 --- NaN.
 ---@param expected table
 ---@param tensor userdata
----@param tolerance number? absolute; 0 where absent
+---@param tolerance number? = 0; absolute
 ---@param name string? for the message
 function M.check(expected, tensor, tolerance, name)
   local actual = M.from(tensor)
@@ -180,7 +180,7 @@ function M.check(expected, tensor, tolerance, name)
   end
 end
 
---- Check that two tensors have one shape and differ by at most `tolerance` anywhere.
+--- Check that two tensors have the same shape and differ by at most `tolerance`.
 ---@param expected userdata
 ---@param actual userdata
 ---@param tolerance number
@@ -214,7 +214,7 @@ function M.each_seed(count, test)
   end
 end
 
---- A shape of `least` to `most` axes with sizes from 0 (seldom) to `largest`.
+--- A random shape of `least` to `most` axes with sizes from 0 (rarely) to `largest`.
 ---@param least integer
 ---@param most integer
 ---@param largest integer
@@ -227,7 +227,7 @@ function M.random_shape(least, most, largest)
   return shape
 end
 
---- A tensor of the shape that is seldom packed: axes permuted, parts of larger ones, or expanded.
+--- A random tensor of the shape, rarely packed: permuted, part of a larger one, or expanded.
 ---@param shape integer[]
 ---@param dtype string?
 ---@return userdata

@@ -1,4 +1,4 @@
--- What the specs of the gradients of attention and of linear attention share.
+-- Checks shared by the specs of gradients of attention and of linear attention.
 
 local arrays = require("tests.arrays")
 local golden = require("tests.golden")
@@ -22,7 +22,7 @@ end
 ---@param attend fun(q, k, v, options): userdata
 ---@param options table of attend
 ---@param sizes table? batch, heads = 1, queries, keys = 3, features, value_features = 4;
---- layouts = true for inputs that lie in memory in any way
+--- layouts = true for inputs of any memory layout
 function M.check(attend, options, sizes)
   local o = sizes or {}
   local batch, heads, queries, keys = o.batch or 1, o.heads or 1, o.queries or 3, o.keys or 3
@@ -33,7 +33,7 @@ function M.check(attend, options, sizes)
   }, { layouts = o.layouts or false })
 end
 
---- Hold the output and the gradients against another implementation's, in both precisions.
+--- Compare the output and the gradients with another implementation's, in both precisions.
 ---@param attend fun(q, k, v, options): userdata
 ---@param name string of the golden values
 ---@param options table of attend

@@ -1,4 +1,4 @@
--- Headless Chromium, for specs that look at a page as a browser does.
+-- Headless Chromium, for specs that load pages in a browser.
 
 local process = require("tests.process")
 local scratch = require("tests.scratch")
@@ -8,7 +8,7 @@ local M = {}
 local NAMES <const> = { "chromium", "chromium-browser", "google-chrome" }
 
 --- The browser's program.
----@return string? path nil where none is installed
+---@return string? path nil if none is installed
 ---@return string? reason
 function M.find()
   for _, name in ipairs(NAMES) do
@@ -20,8 +20,8 @@ function M.find()
   return nil, "no headless browser is installed (apt-get install chromium)"
 end
 
---- The document that a page becomes when its scripts have run, plus `script` after them. What
---- went wrong in a script is an error here.
+--- The document of a page after its scripts, and then `script`, have run. An error in a script is
+--- raised.
 ---@param browser string from `find`
 ---@param page string html
 ---@param script string? JavaScript

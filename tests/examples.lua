@@ -1,11 +1,11 @@
--- Examples of documentation comments: what a session prints for their lines.
+-- Runs examples of documentation comments in a session.
 
 local session = require("roper.workbench.session.repl.session")
 local stdout = require("tests.stdout")
 
 local M = {}
 
--- The globals of a fresh session; `files` takes the names that os.tmpname gives.
+-- The globals of a fresh session; the names from os.tmpname are added to `files`.
 local function new_globals(files)
   local globals = {}
   for name, value in pairs(_G) do
@@ -24,16 +24,16 @@ local function new_globals(files)
   return globals
 end
 
--- Give input to a session; what it writes to standard output, then to standard error.
+-- Gives input to a session; returns its standard output, then its standard error.
 local function feed(current, text)
   local output, errors, rest = stdout.capture_both(current.feed, current, text)
   assert(rest == nil, "an example is not complete: " .. text)
   return output .. errors
 end
 
---- The lines of an example as a session would show them: each input ("> ", ">> " where it goes on)
---- with what is printed for it.
----@param lines string[] an example, with what is expected or without
+--- The lines of an example as a session shows them: each input, after "> " or ">> ", with its
+--- output.
+---@param lines string[] an example, with or without the expected output
 ---@return string[]
 function M.run(lines)
   local files = {}
@@ -56,7 +56,7 @@ function M.run(lines)
   end
   for _, path in ipairs(files) do
     os.remove(path)
-    os.execute(("rm -rf '%s.d'"):format(path)) -- a folder that an example made beside it
+    os.execute(("rm -rf '%s.d'"):format(path)) -- a folder that an example created beside it
   end
   return shown
 end

@@ -1,6 +1,6 @@
--- The layers of the house, lowest first. A file uses its own folder and those before it in the
--- list; folders of one layer do not use each other. core/README.md and scripts/README.md have the
--- same tables.
+-- The layers of the project, lowest first. A file uses its own folder and the folders before it in
+-- the list; folders of one layer do not use each other. core/README.md and scripts/README.md have
+-- the same tables.
 
 return {
   { "core/base" },

@@ -1,4 +1,5 @@
--- Values that an independent implementation computed: fixtures/operations.py and everyday.py.
+-- Golden values of operations, from the independent implementations in fixtures/operations.py and
+-- everyday.py.
 
 local core = require("roper.core")
 
@@ -6,7 +7,7 @@ local M = {}
 
 local files = {} -- their values
 
---- The values whose name begins with `name .. "."`, the rest of the name as key.
+--- The values whose name begins with `name .. "."`, by the rest of the name.
 ---@param name string
 ---@param file string? "operations" by default
 ---@return table<string, userdata>
@@ -23,7 +24,7 @@ function M.values(name, file)
   return values
 end
 
---- Run a test on the values as they are, in float64, and on all of them in float32.
+--- Run a test on the values in float64, and converted to float32.
 ---@param name string
 ---@param test fun(values: table<string, userdata>, tolerance: number)
 ---@param file string? "operations" by default

@@ -1,4 +1,4 @@
--- Gradients against central differences, for inputs that lie in memory in every way.
+-- Checks gradients against central differences, for inputs of every memory layout.
 
 local roper = require("roper")
 
@@ -10,7 +10,7 @@ local function with(shape, axis, size)
   return result
 end
 
--- For each layout: the shape of what is stored, and the view of it that has the shape asked for.
+-- For each layout: the stored shape, and the view that has the requested shape.
 local layouts = {
   {
     name = "packed",
@@ -50,7 +50,7 @@ local layouts = {
   },
 }
 
---- roper.gradcheck with one thread: another only costs time at inputs this small.
+--- roper.gradcheck with one thread: more are slower for inputs this small.
 local function gradcheck(f, inputs, options)
   local threads = roper.threads()
   roper.threads(1)
@@ -62,12 +62,12 @@ local function gradcheck(f, inputs, options)
   return ok, worst
 end
 
---- Check f at random inputs of the shapes given, each packed, transposed, strided, narrowed and
+--- Check f at random inputs of the given shapes, each packed, transposed, strided, narrowed and
 --- expanded.
 ---@param f fun(...): userdata
 ---@param shapes integer[][]
 ---@param options table? domain: fun(x) maps normal numbers to where f is smooth; layouts = false
---- checks packed inputs alone; step, tolerance as for roper.gradcheck
+--- checks only packed inputs; step, tolerance as for roper.gradcheck
 function M.check(f, shapes, options)
   options = options or {}
   for _, layout in ipairs(layouts) do

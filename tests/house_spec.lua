@@ -1,7 +1,7 @@
 local floors = require("tests.floors")
 local scratch = require("tests.scratch")
 
--- The number of the floor a file is on, and which folder of it.
+-- The number of the layer of a file, and its folder.
 local function floor_of(path)
   for number, folders in ipairs(floors) do
     for _, folder in ipairs(folders) do
@@ -65,7 +65,7 @@ local function arrows(root)
   return list
 end
 
--- What climbs, or goes across to another folder of the floor, or is on no floor.
+-- The dependencies on a higher layer or on another folder of the same layer, and files in no layer.
 local function climbs(list)
   local found = {}
   for _, file in ipairs(list) do
@@ -83,7 +83,7 @@ local function climbs(list)
   return found
 end
 
--- The circles, each once, as "a -> b -> a".
+-- The cycles, each once, as "a -> b -> a".
 local function circles(list)
   local uses, state, stack, found = {}, {}, {}, {}
   for _, file in ipairs(list) do
@@ -143,7 +143,7 @@ describe("the layers", function()
     end
   end)
 
-  -- A house of a few files, as text by path.
+  -- A project of a few files, as text by path.
   local function planted(files)
     local root = scratch.path("house")
     for _, folder in ipairs({ "core/base", "core/tensor", "tasks", "bindings", "scripts/roper/base",

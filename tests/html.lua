@@ -1,4 +1,4 @@
--- Is a page, or a picture, well-formed?
+-- Checks that pages and pictures are well-formed.
 
 local assert = require("luassert")
 
@@ -10,7 +10,7 @@ local VOID <const> = { meta = true, br = true, hr = true, img = true, link = tru
 --- Check that every element of an HTML page, SVG inside included, ends in its parent, that
 --- attributes are quoted, and that text has no bare `<` or `&`.
 ---@param page string
----@return table<string, integer> how often each element occurs
+---@return table<string, integer> number of each element
 function M.check(page)
   local open, counts = {}, {}
   local body = page:gsub("^<!doctype html>", "")
@@ -47,7 +47,7 @@ end
 
 --- Check that a picture is XML of valid characters.
 ---@param svg string
----@return table<string, integer> how often each element occurs
+---@return table<string, integer> number of each element
 function M.check_svg(svg)
   assert.truthy(svg:find("^<%?xml"))
   assert.truthy(utf8.len(svg))

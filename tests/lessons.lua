@@ -1,4 +1,4 @@
--- Every step of every lesson there is.
+-- Visits the steps of all lessons.
 
 require("roper")
 local lessons = require("roper.workbench.lesson")
@@ -15,7 +15,7 @@ function M.step(f)
   end
 end
 
---- What a step is called in messages.
+--- The name of a step in messages.
 ---@param lesson table
 ---@param number integer
 ---@return string

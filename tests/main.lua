@@ -1,15 +1,14 @@
--- Every spec, or those below some paths: lua5.4 tests/main.lua [PATH]...
--- Each file is a busted of its own, as many at a time as there are processors. What files say that
--- fail, or leave out tests, comes in the end, above one line to count by.
+-- Runs all specs, or those below some paths: lua5.4 tests/main.lua [PATH]...
+-- Each file runs in its own busted process, as many at a time as there are processors. The output
+-- of files with failed or skipped tests is printed at the end, before a line with the counts.
 local uv = require "luv"
 
 io.stdout:setvbuf "line"
--- Threads of several processes on the same processors mostly wait for each other; specs about
--- threads ask for theirs.
+-- With more threads, the processes would wait for each other; specs about threads set their number.
 uv.os_setenv("OMP_NUM_THREADS", os.getenv "OMP_NUM_THREADS" or "1")
 local queue, reports, passed, failed = {}, {}, 0, 0
 
--- Count a file by the line that closes its output; one that ends otherwise is a failure.
+-- Counts the tests of a file by its last line; a file without that line is a failure.
 local function count(path, status, output)
   local report, successes, failures = output:match "^(.-)(%d+) passed, (%d+) failed\n$"
   if not report or status ~= 0 and failures == "0" then
@@ -22,7 +21,7 @@ local function count(path, status, output)
   end
 end
 
--- Test the last file of the queue, then the next.
+-- Runs the last file of the queue, then the next.
 local function test()
   local path = table.remove(queue)
   if not path then

@@ -1,10 +1,10 @@
--- Small models, and how far tensors are apart.
+-- Small models, and differences between tensors.
 
 local roper = require("roper")
 
 local M = {}
 
---- A task whose rows take little to compute.
+--- A task with short rows.
 ---@param options table? of the task, seed and length among them
 ---@return userdata
 function M.task(options)
@@ -15,7 +15,7 @@ function M.task(options)
   return roper.tasks.substring_index(all)
 end
 
---- A Transformer of some thousand parameters, from a seed, for `M.task`.
+--- A Transformer of a few thousand parameters for `M.task`.
 ---@param options table? of the Transformer, and `seed` = 1
 ---@return table
 function M.small(options)
@@ -42,7 +42,7 @@ function M.coupled(options)
   return task, M.small(all)
 end
 
---- Put a tensor where a name of `named_parameters` points.
+--- Replace the parameter with a name of `named_parameters`.
 ---@param model table
 ---@param name string
 ---@param tensor userdata
@@ -55,7 +55,7 @@ function M.replace(model, name, tensor)
   owner[field] = tensor
 end
 
---- Turn every parameter of a model into another dtype.
+--- Convert every parameter of a model to another dtype.
 ---@param model table
 ---@param dtype string
 ---@return table model
@@ -66,8 +66,8 @@ function M.convert(model, dtype)
   return model
 end
 
---- The largest difference between elements of two tensors; infinite for other shapes, and where an
---- element is not a number.
+--- The largest difference between elements of two tensors; infinite if the shapes differ or an
+--- element is NaN.
 ---@param a userdata
 ---@param b userdata
 ---@return number

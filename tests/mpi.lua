@@ -1,4 +1,4 @@
--- Programs that mpirun starts several times.
+-- Runs programs as several processes with mpirun.
 
 local busted = require("busted")
 local core = require("roper.core")
@@ -8,19 +8,19 @@ local scratch = require("tests.scratch")
 
 local M = {}
 
---- What mpirun needs where root runs it, and in a container that does not let processes read each
---- other's memory; ranks choose their threads.
+--- Environment variables for mpirun: it can be run by root, and in a container in which processes
+--- cannot read each other's memory; ranks choose their threads.
 M.ENVIRONMENT = { OMPI_ALLOW_RUN_AS_ROOT = "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = "1",
   OMPI_MCA_btl_vader_single_copy_mechanism = "none", OMP_NUM_THREADS = false }
 
---- Why processes can not train together here; nil where they can.
+--- The reason why processes cannot train together; nil if they can.
 ---@return string?
 function M.missing()
   local reason = process.missing("mpirun") or not core.ranks_join and "roper was built without it"
   return reason and "no MPI here: " .. reason or nil
 end
 
---- A test that is left out, and says so, where processes can not train together.
+--- A test that is skipped, with its reason, if processes cannot train together.
 ---@param name string
 ---@param f fun()
 function M.it(name, f)
@@ -32,7 +32,7 @@ function M.it(name, f)
   end
 end
 
---- The command that runs another so many times at once, however many processors there are.
+--- The command that runs another as several processes, whatever the number of processors.
 ---@param ranks integer
 ---@param ... string words of the other
 ---@return string[]
@@ -40,7 +40,7 @@ function M.command(ranks, ...)
   return { "mpirun", "--oversubscribe", "--bind-to", "none", "-n", tostring(ranks), ... }
 end
 
---- Run Lua so many times at once, to an end without errors.
+--- Run Lua code in several processes, and check that all succeed.
 ---@param ranks integer
 ---@param text string
 ---@return string output of all of them

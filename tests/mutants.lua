@@ -1,11 +1,11 @@
--- An equation broken on purpose: one sign, function, part or name exchanged. A check that passes
--- these as well would prove nothing.
+-- Equations with a planted fault: one sign, function, part or name is exchanged. A check that
+-- accepts these would prove nothing.
 local M = {}
 
 local EXCHANGED <const> = { cos = "sin", sin = "cos", rotate = "unrotate", unrotate = "rotate",
   ["+"] = "-", ["-"] = "+", ["[1]"] = "[2]", ["[2]"] = "[1]" }
 
--- The next name, sign or part from a place on.
+-- The next name, sign or part from an index on.
 local function next_token(text, from)
   local first, last = text:find("[%a_][%w_]*", from)
   for _, pattern in ipairs { "[+-]", "%[[12]%]" } do
@@ -17,7 +17,7 @@ local function next_token(text, from)
   return first, last
 end
 
--- The names to put in place of another: the next of the same kind.
+-- The replacement for each name: the next of the same kind.
 local function neighbours(variables)
   local next_of = {}
   for i, v in ipairs(variables) do
@@ -32,7 +32,7 @@ local function neighbours(variables)
   return next_of
 end
 
---- All ways to break an equation by one exchange. Some leave it true: cos(m - n) is cos(n - m).
+--- All equations with one exchange. Some remain true: cos(m - n) is cos(n - m).
 ---@param equation string
 ---@param variables {name: string, kind: string, is_many: boolean}[]
 ---@return string[]

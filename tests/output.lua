@@ -1,5 +1,6 @@
---- busted's plain output, the reasons of skipped tests, and one closing line to count by.
-require "luv" -- once and for all files: it does not stand being loaded again beside its old self
+--- Output handler of busted: plain output, the reasons of skipped tests, and a last line with the
+--- counts, which tests/main.lua reads.
+require "luv" -- loaded once for all files: luv cannot be loaded twice in a process
 
 return function(options)
   local busted = require "busted"

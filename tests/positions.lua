@@ -1,4 +1,4 @@
--- The position schemes that are there, and what independent implementations make of each.
+-- The position schemes of the library, and golden values from independent implementations.
 
 local assert = require("luassert")
 local models = require("tests.models")
@@ -10,7 +10,7 @@ local M = {}
 local CONTEXT = { dim = 8, heads = 3, d_model = 24, length = 16 }
 local QUERIES, KEYS = 5, 7
 
---- The names of the files in a folder that end so, without the ending, sorted.
+--- The names of the files with an ending in a folder, without the ending, sorted.
 ---@param folder string
 ---@param ending string such as ".lua"
 ---@return string[]
@@ -29,7 +29,7 @@ function M.schemes()
   return M.names("scripts/roper/position/schemes", ".lua")
 end
 
---- What the script of a fixture wrote.
+--- The content of a fixture.
 ---@param name string
 ---@return {tensors: table<string, userdata>, position: table}
 function M.fixture(name)
@@ -39,7 +39,7 @@ function M.fixture(name)
     position = require("roper.core").json_decode(metadata.position) }
 end
 
--- A scheme as a fixture has it, in a dtype.
+-- The scheme of a fixture, in a dtype.
 local function make(fixture, position, dtype)
   local scheme = roper.position.resolve(position, CONTEXT)
   local parameters = type(scheme) == "table" and scheme:parameters() or {}
@@ -57,7 +57,7 @@ local function make(fixture, position, dtype)
   return scheme
 end
 
--- What attention makes of the inputs of a fixture; positions of all move by `far`.
+-- The output of attention for the inputs of a fixture; all positions are shifted by `far`.
 local function output(fixture, scheme, dtype, causal, far)
   local t = fixture.tensors
   local key = roper.arange(far, far + KEYS, 1, "float64")
@@ -67,7 +67,7 @@ local function output(fixture, scheme, dtype, causal, far)
   return roper.attention(t.q:to(dtype), t.k:to(dtype), t.v:to(dtype), how)
 end
 
---- How far a scheme is from each result of a fixture.
+--- The differences of a scheme from the results of a fixture.
 ---@param fixture table
 ---@param position table options of the scheme
 ---@param dtype string

@@ -1,19 +1,19 @@
--- Programs run by specs: to their end, or in a pseudo-terminal.
+-- Runs programs for specs, to their end or in a pseudo-terminal.
 
 local busted = require("busted")
 local uv = require("luv")
 
 local M = {}
 
---- Milliseconds until a program counts as stuck, beside however many others.
+--- Milliseconds until a program counts as stuck, also if many others run.
 M.PATIENCE = 300000
 
--- Writing to a program that has ended is no reason to end ourselves.
+-- Writing to a program that has ended must not end this process.
 local broken_pipe = uv.new_signal()
 broken_pipe:start("sigpipe", function() end)
 broken_pipe:unref()
 
--- The environment for a program: ours with changes; false removes a variable.
+-- The environment of this process with changes; false removes a variable.
 local function environment(changes)
   local list = {}
   for name, value in pairs(uv.os_environ()) do
@@ -31,7 +31,7 @@ end
 
 local living = {} -- programs that have not ended, as keys
 
---- Start a program. Where it outlives its test, it is killed.
+--- Start a program. It is killed if it is still running when its test ends.
 ---@param command string[]
 ---@param stdio table? as for luv; nothing by default
 ---@param changes table? as for `run`
@@ -49,7 +49,7 @@ function M.spawn(command, stdio, changes)
     living[process] = nil
   end)
   if not process.handle then
-    uv.run("nowait") -- luv crashes at the end where it never came to forget the handle
+    uv.run("nowait") -- luv crashes at exit if the handle was not released
     error(("cannot start %s: %s"):format(command[1], process.pid))
   end
   living[process] = true
@@ -73,7 +73,7 @@ local function start(command, changes)
   return process
 end
 
--- Run the loop until the condition holds; false when that takes too long.
+-- Runs the loop until the condition is true; returns false if that takes too long.
 local function wait(condition)
   local timer, is_late = uv.new_timer(), false
   uv.update_time()
@@ -82,14 +82,14 @@ local function wait(condition)
     uv.run("once")
   end
   timer:close()
-  uv.run("nowait") -- a handle that is not closed to the end crashes luv when Lua closes
+  uv.run("nowait") -- luv crashes at exit if a handle is still closing
   return not is_late
 end
 
 --- Run a program to its end.
 ---@param command string[]
 ---@param input string?
----@param changes table? environment variables to set, or to remove where false
+---@param changes table? environment variables to set, or to remove if false
 ---@return integer status 128 + n after signal n
 ---@return string output
 ---@return string errors
@@ -104,7 +104,7 @@ function M.run(command, input, changes)
   return process.status, process.output, process.errors
 end
 
---- Why a test of some programs is left out; nil where all are installed.
+--- The reason to skip a test of some programs; nil if all are installed.
 ---@param ... string
 ---@return string?
 function M.missing(...)
@@ -116,7 +116,7 @@ function M.missing(...)
   return nil
 end
 
--- An assertion that fails leaves its program behind.
+-- A failed assertion leaves its program running.
 busted.subscribe({ "test", "end" }, function()
   for process in pairs(living) do
     process.handle:kill("sigkill")
@@ -136,20 +136,20 @@ Screen.__index = Screen
 ---@param changes table? as for `run`
 ---@return table screen with the methods `expect`, `type` and `leave`
 function M.open(command, changes)
-  -- Without the trap some shells end by a Ctrl-C that was meant for the program alone.
+  -- Without the trap, Ctrl-C for the program would also end some shells.
   local process = start({ "script", "--quiet", "--return", "--flush", "--command",
     "trap : INT; " .. command, "/dev/null" }, changes or {})
   return setmetatable({ process = process, seen = 0 }, Screen)
 end
 
--- What the terminal was sent, without control sequences.
+-- The output sent to the terminal, without control sequences.
 local function plain(output)
   return (output:gsub("\27%[[%d;?]*%a", ""):gsub("\r", ""))
 end
 
---- Wait until a text shows up after what the last call found.
+--- Wait until a text appears after the text that the last call found.
 ---@param text string
----@return string passed what came before it
+---@return string passed the output before it
 function Screen:expect(text)
   local first, last
   local function is_there()
@@ -164,7 +164,7 @@ function Screen:expect(text)
   return passed
 end
 
---- Send what a person would type.
+--- Type a text.
 ---@param text string
 function Screen:type(text)
   self.process.stdin:write(text)

@@ -1,5 +1,5 @@
--- A sweep as the report sees it, made by hand: two methods of three runs, of which one failed and
--- one was killed. Also the tables of a report as text.
+-- A hand-written sweep for tests of the report: two methods with three runs each, of which one
+-- failed and one was killed. Also the tables of a report as text.
 
 local terminal = require("roper.base.document.terminal")
 
@@ -60,7 +60,7 @@ function M.trial(method, seed, status)
     } }
 end
 
---- What `roper.report.page` draws.
+--- The view that the page of the report renders.
 ---@param trials table[]? those of the two methods by default
 ---@param methods string[]?
 ---@return table view

@@ -1,4 +1,4 @@
--- Runs of training, and what they leave in their folders.
+-- Runs training, and reads the files of runs.
 
 local assert = require("luassert")
 local metrics = require("roper.training.metrics")
@@ -9,7 +9,7 @@ local uv = require("luv")
 
 local M = {}
 
---- Train a small model with dropout from a seed.
+--- Train a small model with dropout.
 ---@param options? table of roper.train
 ---@param seed? integer = 1
 ---@return table result
@@ -24,7 +24,7 @@ function M.train(options, seed)
   return roper.train(all), all.model
 end
 
---- The bytes of every file of a folder.
+--- The content of every file of a folder.
 ---@param folder string
 ---@return table<string, string>
 function M.files(folder)
@@ -35,7 +35,7 @@ function M.files(folder)
   return all
 end
 
---- Whether the checkpoints of two folders are the same to the byte.
+--- True if the checkpoints of two folders have the same bytes.
 ---@param a string
 ---@param b string
 ---@return boolean
@@ -44,7 +44,7 @@ function M.same_checkpoint(a, b)
   return scratch.read(a .. name) == scratch.read(b .. name)
 end
 
---- The metrics of a run without the time they took.
+--- The metrics of a run without their seconds.
 ---@param folder string
 ---@return table[]
 function M.timeless(folder)
@@ -56,7 +56,7 @@ function M.timeless(folder)
   return list
 end
 
---- One field of every entry.
+--- A field of every entry.
 ---@param history table[]
 ---@param name string
 ---@return any[]

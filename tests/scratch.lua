@@ -1,4 +1,4 @@
--- A folder for the files of one spec.
+-- A temporary folder for the files of one spec.
 
 local uv = require("luv")
 
@@ -6,8 +6,8 @@ local M = {}
 
 local folder, cache_home
 
---- Make a fresh folder; call it in `setup`, and `M.remove` in `teardown`. Until then what would be
---- kept in the person's cache, tokens of texts, is kept in the folder too.
+--- Create an empty folder; call it in `before_each`, and `M.remove` in `after_each`. Until then,
+--- the cache of tokenized texts is in the folder, too.
 function M.create()
   folder = assert(uv.fs_mkdtemp(uv.os_tmpdir() .. "/roper-XXXXXX"))
   cache_home = os.getenv("XDG_CACHE_HOME")

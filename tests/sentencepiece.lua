@@ -1,4 +1,4 @@
--- Is SentencePiece here?
+-- Looks for SentencePiece.
 
 local process = require("tests.process")
 
@@ -6,7 +6,7 @@ local M = {}
 
 local reason = process.missing("spm_train", "spm_encode")
 
---- Why there can be no test with it; nil where it is installed.
+--- The reason to skip a test that needs it; nil if it is installed.
 M.missing = reason and "no SentencePiece here: " .. reason
 
 return M

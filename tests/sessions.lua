@@ -1,4 +1,4 @@
--- Sessions of ./roper in a pseudo-terminal, as a person has them.
+-- Interactive sessions of ./roper in a pseudo-terminal.
 
 local process = require("tests.process")
 local scratch = require("tests.scratch")
@@ -7,7 +7,7 @@ local M = {}
 
 local homes = 0
 
---- The environment of a person with an empty home of their own, in the scratch folder.
+--- The environment of a new user: an empty home folder in the scratch folder.
 ---@param changes table? further variables
 ---@return table
 function M.newcomer(changes)
@@ -22,7 +22,7 @@ function M.newcomer(changes)
 end
 
 --- Start a session and wait for its prompt.
----@param environment table? a newcomer's by default
+---@param environment table? a new user's by default
 ---@param command string?
 ---@return table screen
 function M.start(environment, command)
@@ -31,7 +31,7 @@ function M.start(environment, command)
   return screen
 end
 
---- Enter lines and wait for exactly what they print, and the prompt after it.
+--- Enter lines and wait for exactly this output and the next prompt.
 ---@param screen table
 ---@param text string
 ---@param shown string
@@ -40,7 +40,7 @@ function M.enter(screen, text, shown)
   screen:expect(text .. "\n" .. shown .. "> ")
 end
 
---- Enter a line that is not complete, and wait for the prompt that asks for more.
+--- Enter an incomplete line, and wait for the continuation prompt.
 ---@param screen table
 ---@param text string
 function M.begin(screen, text)
@@ -48,7 +48,7 @@ function M.begin(screen, text)
   screen:expect(text .. "\n>> ")
 end
 
---- Give up by Ctrl-C what has been typed. A key that was read but not shown yet may still be shown.
+--- Discard the typed text with Ctrl-C. A key that was read but not shown may still appear.
 ---@param screen table
 function M.give_up(screen)
   screen:type("\3")
@@ -56,7 +56,7 @@ function M.give_up(screen)
   screen:expect("\n> ")
 end
 
---- Leave by Ctrl-D.
+--- Quit with Ctrl-D.
 ---@param screen table
 function M.leave(screen)
   screen:type("\4")

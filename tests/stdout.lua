@@ -1,8 +1,8 @@
--- What a function writes to standard output or error.
+-- Captures the output of functions.
 
 local M = {}
 
--- Call f with `name` of io replaced by a table that collects what is written.
+-- Calls f with io[name] replaced by a table that collects the written text.
 local function capture(name, f, ...)
   local stream, parts = io[name], {}
   local fake = { flush = function() end }
@@ -17,7 +17,7 @@ local function capture(name, f, ...)
   return table.concat(parts), table.unpack(results, 2, results.n)
 end
 
---- Call f; what it wrote to standard output, then what it returned.
+--- Call f; returns its standard output, then its results.
 ---@param f function
 ---@return string
 ---@return any ...
@@ -25,7 +25,7 @@ function M.capture(f, ...)
   return capture("stdout", f, ...)
 end
 
---- The same for standard error.
+--- Call f; returns its standard error, then its results.
 ---@param f function
 ---@return string
 ---@return any ...
@@ -33,7 +33,7 @@ function M.capture_errors(f, ...)
   return capture("stderr", f, ...)
 end
 
---- Call f; what it wrote to standard output, to standard error, then what it returned.
+--- Call f; returns its standard output, its standard error, then its results.
 ---@param f function
 ---@return string
 ---@return string

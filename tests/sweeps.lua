@@ -1,4 +1,4 @@
--- Sweeps of trials so small that one takes a tenth of a second, run as programs.
+-- Runs sweeps of tiny trials, of about a tenth of a second each, as programs.
 
 local files = require("roper.base.file")
 local stored = require("roper.workbench.study.runs")
@@ -12,7 +12,7 @@ local FIELDS <const> = { "preset=smoke", "letters=3", "length=41", "d_model=16",
                          "test_sequences=4", "evaluate_every=20", "checkpoint_every=5" }
 
 --- The fields of a small trial, as a table.
----@param more table? others
+---@param more table? further fields
 ---@return table
 function M.fields(more)
   local fields = {}
@@ -61,7 +61,7 @@ function M.wait(processes, milliseconds)
   assert(milliseconds or not are_open(), "a program does not end")
 end
 
---- The bytes of each finished trial's result, by the trial's name.
+--- The content of result.json of each finished trial, by its name.
 ---@param folder string
 ---@return table<string, string>
 ---@return integer count
@@ -74,7 +74,7 @@ function M.results(folder)
   return results, count
 end
 
---- Ids of the processes that work on a sweep's trials.
+--- Ids of the worker processes of a sweep.
 ---@param folder string
 ---@return integer[]
 function M.workers(folder)

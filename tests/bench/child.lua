@@ -1,18 +1,17 @@
---- Programs that measure. Each is a process of its own, so that its memory, its threads and its
---- environment are its own. It reads the name of a case from a line and answers with a line of
---- JSON.
+--- Measuring programs. Each is a separate process, with its own memory, threads and environment. It
+--- reads the name of a case from a line and answers with a line of JSON.
 local core = require "roper.core"
 local uv = require "luv"
 
 local M = {}
 
--- Milliseconds after which the threads of the program that ran before no longer wait in a loop.
+-- Milliseconds after which the threads of the previous program stop spinning.
 local PAUSE <const> = 10
 
 local Child = {}
 Child.__index = Child
 
--- The environment without what makes OpenBLAS forget the processor, and with `changes`.
+-- The environment with `changes`, without the variable that overrides OpenBLAS's processor.
 local function environment(changes)
   local variables = uv.os_environ()
   variables.OPENBLAS_CORETYPE = nil
@@ -54,7 +53,7 @@ end
 
 --- Start a worker on the cases of `tests/bench/case/KIND.lua`.
 ---@param kind string
----@param options table? what they are made with
+---@param options table? passed to the cases
 ---@return Child
 function M.worker(kind, options)
   return M.start { "./roper", "tests/bench/worker.lua", kind, core.json_encode(options or {}) }
@@ -86,7 +85,7 @@ function Child:bind(case)
   end
 end
 
---- The most memory that was ever resident.
+--- The peak resident memory.
 ---@return integer bytes
 function Child:peak_bytes()
   local file <close> = assert(io.open(("/proc/%d/status"):format(self.pid)))
@@ -106,7 +105,7 @@ function Child:stop()
   while not (self.handle:is_closing() and self.stdout:is_closing()) do
     uv.run "once"
   end
-  uv.run "nowait" -- lets the closed handles go
+  uv.run "nowait" -- releases closed handles
 end
 
 return M

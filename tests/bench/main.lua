@@ -8,23 +8,23 @@ local report = require "tests.bench.report"
 local shapes = require "tests.bench.shapes"
 local tables = require "roper.base.tables"
 
--- How much is measured: rounds of steps, the size of the matrices that set the bound, problems and
--- rounds of sampling, steps that must give the same bits twice; and for scaling the lengths, at so
--- many tokens a step, and the batches; the lengths that linear attention is measured at.
+-- Settings: rounds of steps, the size of the matrices for the bound, problems and rounds of
+-- sampling, steps of the check of bits; for scaling the lengths, at a fixed number of tokens per
+-- step, and the batches; the lengths for linear attention.
 local FULL <const> = { rounds = 10, size = 2048, problems = 128, sampling_rounds = 3, steps = 3,
   lengths = { 128, 256, 512, 1024, 2048, 4096, 8192 }, tokens = 8192,
   batches = { 1, 2, 4, 8, 16, 32 }, linear_lengths = { 512, 1024, 2048, 4096, 8192 } }
--- One thread: waiting for another takes long where other programs run beside the tests.
+-- One thread: waiting for a second is slow if other programs run beside the tests.
 local TINY <const> = { threads = 1, rounds = 3, size = 512, problems = 2, sampling_rounds = 1,
   steps = 3, lengths = { 16, 32 }, tokens = 64, batches = { 1, 2 }, linear_lengths = { 32, 64 } }
 
--- Those that turn queries and keys or add a number for each distance, then those in which vectors
--- for each distance meet queries, keys or weights.
+-- Schemes that rotate queries and keys or add a bias per distance, then those that multiply vectors
+-- per distance with queries, keys or weights.
 local SCHEMES <const> = { "xpos", "alibi", "t5", "yarn", "axial", "shaw", "transformer_xl",
   "deberta" }
 
--- `shape`: its name and changes; `run` measures and `show` gives the text; `settings`: changes of
--- those; what is `extra` is measured where asked for, and where everything is tiny.
+-- `shape`: its name and changes; `run` measures and `show` returns the text; `settings`: changes of
+-- the settings; `extra` measurements run on request, and with --tiny.
 local MEASUREMENTS <const> = {
   { name = "small", summary = "training at the small shape", shape = { "small" },
     run = measure.step, show = report.step, settings = { has_parts = true, has_peer = true } },

@@ -1,4 +1,4 @@
---- What is measured, each as a table that JSON can hold. Seconds are medians.
+--- Measurements, each as a table that can be encoded as JSON. Seconds are medians.
 local child = require "tests.bench.child"
 local peer = require "tests.bench.peer"
 local race = require "tests.bench.race"
@@ -8,7 +8,7 @@ local uv = require "luv"
 
 local M = {}
 
--- Variables that can hold the machine back.
+-- Environment variables that can slow the machine down.
 local SUSPECTS <const> = { "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS",
   "OMP_THREAD_LIMIT", "OMP_PROC_BIND", "OPENBLAS_L2_SIZE", "GLIBC_TUNABLES", "LD_PRELOAD" }
 
@@ -44,7 +44,7 @@ local function parts_in_short(samples)
   return { parts = parts }
 end
 
--- What a race says of steps, beside the products in the same race.
+-- The figures of steps in a race, relative to the products in the same race.
 local function beside(step, products, shape, threads, size)
   local flops, matmul = shapes.step_flops(shape), 2 * size ^ 3 / products.seconds
   return shapes.with(step, { shape = shape, threads = threads, flops = flops, matmul = matmul,
@@ -102,7 +102,7 @@ end
 --- Training steps at one shape, in both precisions, in turn with products of matrices in each, the
 --- parts in float32, and the peers.
 ---@param shape table
----@param settings table threads, size, rounds; has_parts; peers: what `peer.find` gives
+---@param settings table threads, size, rounds; has_parts; peers: from `peer.find`
 ---@return table shape, threads, seconds, least, flops, matmul (FLOP/s meanwhile), fraction of it,
 ---   tokens (a second), peak_bytes, faults (a step);
 ---   rounded: the same with operands of bfloat16; ratio, of their seconds
@@ -158,7 +158,7 @@ local function steps_with(names, shape, settings)
   return samples
 end
 
---- What rotation costs.
+--- The cost of rotation.
 ---@param shape table
 ---@param settings table threads, rounds
 ---@return table shape, none (seconds), rope_over_none, roper_over_rope
@@ -169,7 +169,7 @@ function M.positions(shape, settings)
     roper_over_rope = statistics.ratio(roper, rope) }
 end
 
---- What position schemes cost, beside RoPE.
+--- The cost of position schemes, relative to RoPE.
 ---@param shape table
 ---@param settings table threads, rounds, schemes: their names
 ---@return table shape, rope (seconds), rows: name and ratio (to RoPE) each
@@ -229,7 +229,7 @@ function M.sampling(shape, settings)
     ratio = statistics.ratio(rates[1], rates[2]) }
 end
 
--- Steps at shapes, each on some threads, all in one race.
+-- Steps at several shapes and numbers of threads, all in one race.
 local function compare(by, cases, settings)
   local entries, rows = {}, {}
   for i, case in ipairs(cases) do
@@ -244,10 +244,10 @@ local function compare(by, cases, settings)
   return rows
 end
 
---- Steps of one model at many lengths, at many batches and on more and more threads.
+--- Steps of one model at several lengths, batches and numbers of threads.
 ---@param shape table
 ---@param settings table threads, size, rounds; lengths, tokens (a step), batches
----@return table[] by ("length", "batch", "threads") and what `step` returns
+---@return table[] by ("length", "batch", "threads") and the fields of `step`
 function M.scaling(shape, settings)
   local by_length, by_batch, by_threads = {}, {}, {}
   for i, length in ipairs(settings.lengths) do

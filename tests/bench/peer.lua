@@ -1,5 +1,5 @@
---- The same model in PyTorch: of Debian's Python with two ways to get memory, and of the Python
---- that PEER_PYTHON names in four ways to compute.
+--- The same model in PyTorch: in Debian's Python with two memory allocators, and in the Python that
+--- PEER_PYTHON names in four configurations.
 local child = require "tests.bench.child"
 local core = require "roper.core"
 local shapes = require "tests.bench.shapes"
@@ -8,7 +8,8 @@ local M = {}
 
 local PYTHON <const> = "/usr/bin/python3"
 
--- A library that keeps freed blocks, under both its names, and what makes glibc's malloc keep them.
+-- An allocator that keeps freed blocks, under both its names, and settings that make glibc keep
+-- them.
 local LIBRARIES <const> = { "libtcmalloc_minimal.so.4", "libtcmalloc.so.4" }
 local KEEP <const> = { MALLOC_MMAP_MAX_ = "0", MALLOC_TRIM_THRESHOLD_ = tostring(1 << 40),
   MALLOC_TOP_PAD_ = tostring(64 << 20) }
@@ -23,7 +24,7 @@ local function version_of(python)
     (python:gsub("'", "'\\''")))):match "%S+"
 end
 
--- The environment of a malloc that keeps what is freed, and its name.
+-- The environment for an allocator that keeps freed blocks, and its name.
 local function pool()
   local libraries = output_of "/sbin/ldconfig -p"
   for _, name in ipairs(LIBRARIES) do
@@ -35,7 +36,7 @@ local function pool()
   return KEEP, "glibc's malloc told to keep freed blocks"
 end
 
--- Debian's PyTorch with each malloc.
+-- Debian's PyTorch with each allocator.
 local function mallocs(version)
   local pooling, name = pool()
   return {
@@ -44,7 +45,7 @@ local function mallocs(version)
   }
 end
 
--- A later PyTorch as it is called and compiled, in both precisions, with a malloc that keeps.
+-- A later PyTorch, eager and compiled, in both precisions, with an allocator that keeps blocks.
 local function ways(python, version)
   local pooling, list = pool(), {}
   for _, precision in ipairs { "float32", "bfloat16" } do
@@ -57,7 +58,7 @@ local function ways(python, version)
   return list
 end
 
---- The peers that there are: of Debian's Python where PyTorch is installed, and of PEER_PYTHON.
+--- The available peers: of Debian's Python if PyTorch is installed, and of PEER_PYTHON.
 ---
 --- Errors: PEER_PYTHON names a program that has no PyTorch.
 ---@return table[] python, name (the version of PyTorch, and how it runs), environment, options each

@@ -1,5 +1,5 @@
---- Programs timed in turn, round after round: what slows the machine for a while slows them all,
---- so that ratios hold where seconds do not.
+--- Programs timed in turn, round by round. A slow phase of the machine slows all of them, so ratios
+--- are more reliable than seconds.
 local child = require "tests.bench.child"
 local statistics = require "tests.bench.statistics"
 
@@ -30,10 +30,10 @@ function M.multiplier(size, threads, precision)
 end
 
 --- Run a case of each program in turn, and end the programs.
----@param entries table[] program: a Child; case: its name; summary: a function of the list of what
----   the case returned, which by default are seconds
----@param rounds integer that count; two come before
----@return table[] for each entry what `summary` returns, by default seconds (their median) and
+---@param entries table[] program: a Child; case: its name; summary: a function of the list of
+---   results of the case, which are seconds by default
+---@param rounds integer after two rounds that are not counted
+---@return table[] for each entry the result of `summary`, by default seconds (their median) and
 ---   least; with peak_bytes, and faults: page faults of the median round
 function M.run(entries, rounds)
   local calls, faults, results = {}, {}, {}

@@ -1,6 +1,6 @@
--- [mpirun -n N] ./roper tests/bench/ranks.lua [--tiny]: a step of training whose batch N processes
--- share, what it takes without the sums of gradients, and what the sums take by themselves. Run it
--- alone as well, for how much is gained.
+-- [mpirun -n N] ./roper tests/bench/ranks.lua [--tiny]: times a training step whose batch N
+-- processes share, with and without the sums of gradients, and the sums alone. Run it without
+-- mpirun for comparison.
 package.path = package.path .. ";" .. arg[0]:match "^(.-)tests/bench/[^/]*$" .. "?.lua"
 
 local core = require "roper.core"
@@ -12,7 +12,7 @@ local training = require "tests.bench.training"
 
 local TINY <const> = arg[1] == "--tiny"
 local ROUNDS <const> = TINY and 2 or 20
--- More parameters for less work.
+-- A shape with more parameters and less work.
 local WIDE <const> = { d_model = 256, d_ff = 1024, layers = 6, length = 128, batch = 8,
   vocabulary = 8000 }
 local ranks = require("roper").ranks()
@@ -41,7 +41,7 @@ local function shared(shape)
   end
 end
 
--- The sum of so many bytes of gradients by itself.
+-- A sum of gradients of a given number of bytes.
 local function sum_alone(bytes)
   local w = core.zeros { bytes // 4 }:parameter()
   local sum = core.gradient_sum({ w }, bytes)
@@ -52,7 +52,7 @@ local function sum_alone(bytes)
   end
 end
 
--- The median of what functions take in turn.
+-- The median seconds of functions that run in turn.
 local function time(...)
   local cases = {}
   for i, f in ipairs { ... } do

@@ -1,4 +1,4 @@
---- What was measured, as text.
+--- Formats measurements as text.
 local shapes = require "tests.bench.shapes"
 
 local M = {}
@@ -31,7 +31,7 @@ function M.machine(machine)
   return table.concat(lines, "\n")
 end
 
---- A training step; with `parts`, those too.
+--- A training step, and its parts if they were measured.
 ---@param step table from `measure.step`
 function M.step(step)
   local rounded = step.rounded

@@ -1,7 +1,7 @@
--- ./roper tests/bench/rounding.lua [--tiny]: what operands rounded to bfloat16 change, as
--- ||b - f|| / ||f||, the same computed in bfloat16 (b) and in float32 (f): by operation, at the
--- small shape, and for the gradient of each parameter of a model before and after training; of
--- that too how far the norms are apart.
+-- ./roper tests/bench/rounding.lua [--tiny]: prints the effect of rounding operands to bfloat16, as
+-- ||b - f|| / ||f|| of results in bfloat16 (b) and in float32 (f): for each operation at the small
+-- shape, and for the gradient of each parameter of a model before and after training, there with
+-- the difference of the norms.
 package.path = package.path .. ";" .. arg[0]:match "^(.-)tests/bench/[^/]*$" .. "?.lua"
 
 local core = require "roper.core"
@@ -19,7 +19,7 @@ local function norm(x)
   return (x * x):sum():item() ^ 0.5
 end
 
--- What f returns in each precision, compared one by one: how far they are apart, and their norms.
+-- Compares the results of f in both precisions: relative differences, and those of the norms.
 local function differences(f)
   local rounded = scoped.with_matmul_precision("bfloat16", f)
   local exact = scoped.with_matmul_precision("float32", f)
@@ -48,7 +48,7 @@ local function operation(compute, ...)
   end)
 end
 
--- Random numbers of mean 0 and the given deviation.
+-- Normal random numbers of mean 0 and the given standard deviation.
 local function leaf(deviation, ...)
   return (core.randn { ... } * deviation):detach():parameter()
 end
@@ -71,7 +71,7 @@ local function operations()
   }
 end
 
--- Gradients of all parameters on one batch, by name, with the layer where there is one: their
+-- Gradients of all parameters on one batch, by name, with the layer if there is one: their
 -- differences, and those of their norms.
 local function gradients(run)
   local named = run.model:named_parameters()

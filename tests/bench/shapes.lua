@@ -1,4 +1,4 @@
---- The shapes that are measured, and the arithmetic that a training step at one of them takes.
+--- The shapes that are measured, and the operations of a training step.
 local M = {}
 
 -- The study's two models on its sequences, with the tokens of Substring by Index.
@@ -9,7 +9,7 @@ local SHAPES <const> = {
     batch = 32, vocabulary = 45 },
 }
 
--- Stands for every shape where speed does not matter.
+-- Replaces every shape if --tiny is set.
 local TINY <const> = { d_model = 16, layers = 2, heads = 2, d_ff = 32, length = 24, batch = 2,
   vocabulary = 5 }
 
@@ -58,7 +58,7 @@ function M.step_flops(shape)
   return 3 * (forward.linear + forward.attention + forward.logits)
 end
 
---- A shape in words.
+--- A shape as text.
 ---@param shape table
 ---@return string
 function M.describe(shape)

@@ -1,11 +1,11 @@
---- What is said of repeated measurements.
+--- Statistics of repeated measurements.
 local M = {}
 
 M.median = require("roper.workbench.study.statistics").median
 
---- The median of a[i] / b[i]: of two things measured in turn, how much longer the first takes.
+--- The median of a[i] / b[i], the ratio of two quantities that were measured in turn.
 ---@param a number[]
----@param b number[] as many
+---@param b number[] of the same length
 ---@return number
 function M.ratio(a, b)
   local ratios = {}
@@ -15,11 +15,11 @@ function M.ratio(a, b)
   return M.median(ratios)
 end
 
---- Call functions in turn, round after round, so that a slower minute of the machine hits all.
+--- Call functions in turn, round by round: a slow phase of the machine affects all of them.
 ---@param calls function[]
----@param rounds integer that count
+---@param rounds integer that are counted
 ---@param warm_up integer? rounds before those; 2 by default
----@return table[] for each function, what it returned in each round
+---@return table[] for each function, its results in each round
 function M.interleave(calls, rounds, warm_up)
   local results = {}
   for i = 1, #calls do

@@ -1,10 +1,10 @@
---- Time that passes.
+--- Elapsed time.
 local uv = require "luv"
 
 --- Run a function.
 ---@param f function
----@return number seconds it took
----@return any what it returned
+---@return number seconds
+---@return any its result
 return function(f, ...)
   local start = uv.hrtime()
   local result = f(...)

@@ -1,4 +1,4 @@
---- A model in training, on random tokens.
+--- Training steps of a model on random tokens.
 local core = require "roper.core"
 
 local M = {}
@@ -6,7 +6,7 @@ local M = {}
 local Training = {}
 Training.__index = Training
 
---- Random tokens and, one place on, what they are to predict.
+--- Random tokens; each row has one more than the length, for the targets.
 ---@param shape table
 ---@return tensor int32 [batch, length + 1]
 function M.tokens(shape)
@@ -28,7 +28,7 @@ function M.new(shape, position)
     Training)
 end
 
---- Forward and backward: leaves the gradients of all parameters.
+--- Forward and backward pass: computes the gradients of all parameters.
 function Training:differentiate()
   self.model:zero_gradients()
   require("roper.training").loss(self.model, self.tokens):backward()

@@ -1,5 +1,5 @@
--- ./roper tests/bench/worker.lua KIND OPTIONS: makes the cases of tests/bench/case/KIND.lua with
--- the JSON OPTIONS, then runs the case that each line of the input names. The fields `threads`
+-- ./roper tests/bench/worker.lua KIND OPTIONS: creates the cases of tests/bench/case/KIND.lua with
+-- the JSON OPTIONS, then runs the case that each line of standard input names. The fields `threads`
 -- and `precision` set the number of threads and the precision of products.
 package.path = package.path .. ";" .. arg[0]:match "^(.-)tests/bench/[^/]*$" .. "?.lua"
 

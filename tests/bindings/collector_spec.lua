@@ -1,5 +1,5 @@
--- The Lua collector may run whenever a binding makes a value: what a core function works on must be
--- held by then.
+-- The Lua collector can run whenever a binding creates a value: the arguments of a core function
+-- must be kept alive.
 
 local arrays = require("tests.arrays")
 local core = require("roper.core")

@@ -1,12 +1,12 @@
---- Every function of C that works on tensors or tasks, while finalizers, lists and options close
--- what it works on. Each call is repeated: one time the first chance to do so is taken, then the
--- second and so on, until the call gives no more. It must give the right result or refuse.
--- Prints what did neither and, at its end, how many calls did either.
+--- Calls every C function on tensors or tasks while finalizers, lists and options close its
+-- arguments. Each call is repeated: the first opportunity is taken, then the second and so on,
+-- until the call has no more. It must return the right result or raise an error. Prints the calls
+-- that did neither and, at the end, the number of calls.
 local core = require "roper.core"
 
 -- The attack
 
-local chances, struck -- until the strike; did it come?
+local chances, struck -- until the attack, and whether it happened
 local victims, wiped -- tensors and tasks to close, tables to empty
 local collecting = false
 
@@ -24,13 +24,13 @@ local function chance()
       options[name] = nil
     end
   end
-  for size = 1, 16 do -- into memory that is free now
+  for size = 1, 16 do -- reuses the memory that is free now
     core.full({ size }, 0 / 0)
     core.full({ size }, -1, "int32")
   end
 end
 
---- A list that takes a chance at each look.
+--- A list whose metamethods are opportunities to attack.
 local function hostile(list)
   return setmetatable({}, {
     __len = function()
@@ -59,7 +59,7 @@ local function leave_garbage()
   })
 end
 
---- Let every allocation collect all garbage, or let the collector go its usual way.
+--- Make every allocation collect all garbage, or restore the usual collector.
 local function collect_always(on)
   collecting = on
   if on then
@@ -86,7 +86,8 @@ local function text(value)
   return tostring(value)
 end
 
---- Call with a strike at chance number `n`; returns whether it came, and the result as text.
+--- Call with an attack at opportunity number `n`; returns whether it happened, and the result as
+-- text.
 local function attack(make, lists, finalizers, n)
   chances, struck, wiped = math.huge, false, {}
   local closed, call = make(lists and hostile or same, function(options)
@@ -103,7 +104,7 @@ local function attack(make, lists, finalizers, n)
   return struck, results[1] and text(results) or "refused: " .. tostring(results[2])
 end
 
--- The functions: what makes one returns the victims and the call
+-- The functions: a constructor returns the victims and the call
 
 local calls = {}
 
@@ -115,7 +116,7 @@ local function integers(list)
   return core.tensor(list, "int32")
 end
 
---- Calls named by their method and how many arguments follow x.
+--- Calls by their method and the number of arguments after x.
 local function add_methods(x, list)
   for _, arguments in ipairs(list) do
     local name = arguments[1]
@@ -394,8 +395,7 @@ function calls.gradient_norm(list)
   return { w, v }, function() return core.gradient_norm(both) end
 end
 
--- A scheme that turns nothing, a mask that hides nothing, biases of 0: so the result is the same
--- without them.
+-- A scheme without rotation, a mask without zeros, and biases of 0 do not change the result.
 local function attention(name, is_weights, more, ...)
   local rest = table.pack(...)
   return function(list, options)
@@ -529,15 +529,15 @@ function calls.save_safetensors()
   end
 end
 
--- What there is: each function of C is among the calls, or here
+-- Completeness: each C function is among the calls, or here
 
 local elsewhere = {}
 for name in ("backward differentiable enable_grad is_parameter no_grad parameter" -- its own spec
   .. " __add __sub __mul __div __mod __pow __unm __le __close __gc" -- as add, ...; they close
   .. " __bor __bxor __bnot reshape" -- as __band, view
   .. " arange linspace eye full ones zeros rand randint randn seed random_state" -- no tensor
-  .. " corpus_create corpus_open create_file hash lock random_permuted write_file" -- nor here
-  .. " gradient_sum ranks_combine ranks_join ranks_leave" -- refused without other processes
+  .. " corpus_create corpus_open create_file hash lock random_permuted write_file" -- nor these
+  .. " gradient_sum ranks_combine ranks_join ranks_leave" -- errors without other processes
   .. " is_recording json_array json_decode json_encode load load_npy load_safetensors save"
   .. " interrupt_call interrupt_clear interrupt_defer interrupt_disable interrupt_enable"
   .. " interrupt_wait interrupted machine matmul_precision memory memory_fail_after memory_limit"

@@ -1,11 +1,11 @@
--- Run random lines in a session: lua5.4 tests/fuzz/child.lua SEED COUNT [ONE]
--- Says the number of each line and the line before it is run, and "done" in the end. With ONE,
--- the line of that number is run like those before it, and is the last; what it shows is shown.
--- As in a session, and other than in a script of ./roper, Ctrl-C ends nothing between two lines.
+-- Run random lines in a session: lua5.4 tests/fuzz/child.lua SEED COUNT [ONE] Prints the number and
+-- the text of each line before it is run, and "done" at the end. With ONE, it stops after the line
+-- of that number and prints its output. As in a session, and unlike in a script run by ./roper,
+-- Ctrl-C between two lines has no effect.
 
 local seed, count, one = math.tointeger(arg[1]), math.tointeger(arg[2]), math.tointeger(arg[3])
 local out = io.stdout
-local FRESH <const> = 50 -- lines between two times that all names get their first values again
+local FRESH <const> = 50 -- lines after which all names are set to their initial values
 
 local root = arg[0]:match("^(.*)tests/fuzz/")
 package.path = ("%s?.lua;%sscripts/?.lua;%sscripts/?/init.lua"):format(root, root, root)

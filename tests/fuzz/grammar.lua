@@ -12,7 +12,7 @@ local LEFT_OUT <const> = {
   ["roper.threads"] = true, -- OpenBLAS waits for ever for the buffers of many, in few addresses
 }
 
---- What the names in the lines stand for at first.
+--- The initial values of the names in the lines.
 M.SETUP = [[
 x = roper.randn{2, 3}
 y = roper.randn{3, 2}:transpose(1, 2)
@@ -72,7 +72,7 @@ local function chance(share)
   return math.random() < share
 end
 
--- The names of the setup that stand for each class, and where they lie in its hierarchy.
+-- The names of the setup by class, and their position in the hierarchy.
 local OF_CLASS <const> = { tensor = TENSORS, task = { "task" }, rotary = { "rope" },
   Module = { "model", "linear", "model.layers[1]" }, Transformer = { "model" },
   Linear = { "linear" }, Adam = { "adam" }, TransformerLayer = { "model.layers[1]" },
@@ -90,7 +90,7 @@ assert(#functions > 100 and #methods > 80)
 
 local value
 
--- A list, or a table with options of a class, most of them of the right type.
+-- A list, or a table with options of a class, mostly of the right type.
 local function table_of(fields, depth)
   local items = {}
   for _, field in ipairs(fields) do
@@ -104,7 +104,7 @@ local function table_of(fields, depth)
   return "{" .. table.concat(items, ", ") .. "}"
 end
 
--- Values of the types that documentation comments name, the first pattern that fits.
+-- Values of the types in documentation comments, by the first pattern that matches.
 local TYPES <const> = {
   { '^"', function(_, kind)
     local choices = {}
@@ -137,12 +137,12 @@ local KINDS <const> = {
   function(depth) return depth > 1 and "1" or M.call(depth + 1) end,
 }
 
--- Anything.
+-- Any value.
 function value(depth)
   return pick(KINDS)(depth)
 end
 
---- A value of a type, mostly.
+--- A value, mostly of the given type.
 ---@param kind string
 ---@param depth integer
 ---@return string
@@ -163,7 +163,7 @@ function M.value_of(kind, depth)
   return value(depth)
 end
 
--- The arguments of a call, now and then too few or too many.
+-- The arguments of a call, sometimes too few or too many.
 local function arguments(entry, depth)
   local list = {}
   for _, parameter in ipairs(entry.comment and entry.comment.parameters or {}) do
@@ -196,7 +196,7 @@ function M.call(depth)
   return object .. ":" .. name .. "(" .. table.concat(list, ", ") .. ")"
 end
 
--- A line with some of its bytes replaced, or cut.
+-- A line with some bytes replaced, or truncated.
 local function damaged(line)
   for _ = 1, math.random(3) do
     local at = math.random(#line)
@@ -226,7 +226,7 @@ local FORMS <const> = {
   function() return damaged(M.call(0)) end,
 }
 
---- A line, often one that is wrong; from math.random.
+--- A random line, often invalid; uses math.random.
 ---@return string
 function M.line()
   return (pick(FORMS)():gsub("\n", " "))

@@ -1,5 +1,5 @@
--- Random lines by hand: ./roper tests/fuzz/main.lua [SEED [COUNT [REPEATS]]]
--- Each repeat has a seed of its own, one after the other.
+-- Runs random lines: ./roper tests/fuzz/main.lua [SEED [COUNT [REPEATS]]]
+-- Each repeat uses the next seed.
 
 package.path = "./?.lua;" .. package.path
 local watch = require("tests.fuzz.watch")

@@ -1,5 +1,5 @@
--- Runs the lines of the grammar in a process of their own, and looks after it: a line that takes
--- long gets Ctrl-C, as from a person; a process that then goes on all the same is stuck.
+-- Runs the lines of the grammar in a separate process and supervises it: a slow line is sent
+-- Ctrl-C; a process that then still continues is stuck.
 
 local uv = require("luv")
 
@@ -7,13 +7,13 @@ local M = {}
 
 local IMPATIENCE <const> = 300 -- milliseconds
 local PATIENCE <const> = 60000 -- until a line that Ctrl-C does not end counts as stuck
-local ADDRESS_SPACE <const> = 6000000 -- kibibytes; more is refused to the process
+local ADDRESS_SPACE <const> = 6000000 -- kibibytes, the limit of the process
 
 ---@class Watched
----@field problem string? how the process ended, nil where it ran all lines
+---@field problem string? how the process ended, nil if it ran all lines
 ---@field number integer of the last line that it began
 ---@field line string that line
----@field interrupts integer lines that were ended by Ctrl-C
+---@field interrupts integer number of lines that Ctrl-C ended
 
 --- Run random lines, in a folder that is removed afterwards.
 ---@param seed integer
@@ -28,7 +28,7 @@ function M.run(seed, count, child, impatience)
   local result = { number = 0, line = "", interrupts = 0 }
   local stdout, stderr, timer = uv.new_pipe(), uv.new_pipe(), uv.new_timer()
   local rest, errors, is_done, open = "", "", false, 3
-  uv.update_time() -- the loop's clock stands still while nobody runs the loop
+  uv.update_time() -- the clock of the loop stops while the loop does not run
   local began, pressed = uv.now(), nil
   local process
   local function close(handle)

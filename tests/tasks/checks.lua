@@ -3,12 +3,12 @@ local tables = require("roper.base.tables")
 
 local M = {}
 
---- Check that every row of a fresh batch is what a task's definition allows, and that the
---- answers are marked.
+--- Check that every row of a new batch follows a task's definition, and that the answers are
+--- marked.
 ---@param task userdata
 ---@param rows integer
----@param problem fun(text: string, at: integer): string, string question and answer that must
---- stand at `at`; for a question that the end of the row cuts, what is left of it and ""
+---@param problem fun(text: string, at: integer): string, string the expected question and
+--- answer at `at`; for a question truncated by the end of the row, its start and ""
 function M.rows(task, rows, problem)
   local tokens, answers = task:batch(rows, { answers = true })
   local marks = answers:totable()
@@ -61,12 +61,12 @@ local function chi_square(counts, kinds)
   return sum
 end
 
---- Check that counts are those of a uniform law on `kinds` kinds, each seen at least once.
+--- Check that counts follow a uniform law on `kinds` kinds, each seen at least once.
 ---@param counts table<any, integer>
 ---@param kinds integer
 function M.uniform(counts, kinds)
   assert.equal(kinds, tables.count(counts))
-  -- Exceeded with a chance of 5e-4: the quantile of chi-square as Wilson and Hilferty have it.
+  -- Exceeded with probability 5e-4: the quantile of chi-square by Wilson and Hilferty.
   local freedom = kinds - 1
   local spread = 2 / (9 * freedom)
   local most = freedom * (1 - spread + 3.29 * spread ^ 0.5) ^ 3
@@ -74,14 +74,14 @@ function M.uniform(counts, kinds)
   assert.is_true(found < most, ("%g of %d kinds, at most %g"):format(found, kinds, most))
 end
 
---- Count one more of `key`.
+--- Add 1 to the count of `key`.
 ---@param counts table<any, integer>
 ---@param key any
 function M.count(counts, key)
   counts[key] = (counts[key] or 0) + 1
 end
 
---- Check that a task neither answers nor grades any of these questions.
+--- Check that a task rejects each of these questions, in answer and in grade.
 ---@param task userdata
 ---@param message string pattern of the error
 ---@param questions string[]
@@ -94,9 +94,9 @@ end
 
 --- Check the grade of each corruption of the answers to some questions.
 ---@param task userdata
----@param times integer how many questions
----@param is_right? fun(question: string, corrupted: string, answer: string): boolean what the
---- grade is to be; false without it
+---@param times integer number of questions
+---@param is_right? fun(question: string, corrupted: string, answer: string): boolean the
+--- expected grade; false by default
 function M.grades(task, times, is_right)
   for _ = 1, times do
     local question, answer = task:question()
@@ -110,7 +110,7 @@ end
 --- Check floors against an independent computation.
 ---@param make fun(options: table): userdata
 ---@param cases table[] options of a task, and `nats`, its floor
----@param most? number standard error of a floor that is drawn; 0, an exact one, without it
+---@param most? number standard error of an estimated floor; 0 by default, for an exact one
 function M.floors(make, cases, most)
   for _, case in ipairs(cases) do
     local options = tables.merged(case)

@@ -11,7 +11,7 @@ return function(options)
   local cases = {}
   for _, length in ipairs(options.lengths) do
     local inputs = {}
-    for i = 1, 3 do -- lying in memory as projections leave them
+    for i = 1, 3 do -- with the memory layout of projections
       inputs[i] = core.randn({ shape.batch, length, shape.heads, features }):transpose(2, 3)
         :parameter()
     end

@@ -1,4 +1,4 @@
---- What a worker runs on, without what the parent's environment holds back.
+--- The machine as a worker sees it, without the parent's environment variables.
 local core = require "roper.core"
 
 return function()

@@ -1,4 +1,4 @@
---- The bound: a large product of square matrices of float32. Options: size.
+--- The bound: a product of large square float32 matrices. Options: size.
 local core = require "roper.core"
 local stopwatch = require "tests.bench.stopwatch"
 

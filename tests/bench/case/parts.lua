@@ -1,6 +1,5 @@
---- The operations of a training step, each timed on its own and counted as often as the step holds
---- it. What a step loses between them, to cold caches and bookkeeping, is not in here. Options:
---- shape.
+--- The operations of a training step, each timed separately and multiplied by its number of calls
+--- in a step. Bookkeeping between them and cold caches are not included. Options: shape.
 local core = require "roper.core"
 local position = require "roper.position"
 local shapes = require "tests.bench.shapes"
@@ -11,7 +10,7 @@ local function leaf(...)
   return core.randn({ ... }):parameter()
 end
 
--- Forget the gradients of the tensors in a list.
+-- Removes the gradients of the tensors in a list.
 local function forget(inputs)
   for _, input in ipairs(inputs) do
     if type(input) == "userdata" and input:is_parameter() then
@@ -20,8 +19,8 @@ local function forget(inputs)
   end
 end
 
--- compute(...) and its backward pass to those of its inputs that are parameters, `count` times a
--- step. A call measures it once and returns seconds a step forward, and backward.
+-- Measures compute(...) and its backward pass, which a step runs `count` times. A call returns the
+-- seconds per step, forward and backward.
 local function operation(count, compute, ...)
   local inputs = { ... }
   local gradient = core.randn(compute(...):shape())
@@ -49,7 +48,7 @@ local function linear(shape)
   return to_input, to_weight
 end
 
--- What a layer does between its projections: heads taken apart, attention, heads put together.
+-- The work of a layer between its projections: splitting heads, attention, merging heads.
 local function attention(shape)
   local batch, time, d, heads = shape.batch, shape.length, shape.d_model, shape.heads
   local scheme = position.resolve("roper", d // heads)
@@ -63,7 +62,7 @@ local function attention(shape)
   end, leaf(batch, time, d), leaf(batch, time, d), leaf(batch, time, d))
 end
 
--- What ReLU adds to the linear layer that it is part of.
+-- The time that ReLU adds to its linear layer.
 local function activation(shape)
   local x = leaf(shape.batch, shape.length, shape.d_model)
   local weight, bias = leaf(shape.d_ff, shape.d_model), leaf(shape.d_ff)
@@ -86,7 +85,7 @@ local function others(shape)
     norm = operation(2 * layers + (shape.norm == "pre" and 1 or 0), core.layer_norm,
       leaf(batch, time, d), leaf(d), leaf(d)),
     activation = activation(shape),
-    -- The gradients of both paths are added up, as where paths meet in the model.
+    -- The gradients of both paths are added, as in a residual connection.
     residual = operation(2 * layers, function(x)
       return x + x
     end, leaf(batch, time, d)),
@@ -122,7 +121,7 @@ return function(options)
   local to_input, to_weight = linear(shape)
   local attend, other = attention(shape), others(shape)
   return {
-    --- The parts of one step: name, seconds, and flops where products of matrices dominate.
+    --- The parts of one step: name, seconds, and flops if matrix products dominate.
     all = function()
       local forward1, input = sum(to_input)
       local forward2, weight = sum(to_weight)

@@ -1,11 +1,10 @@
---- Sampling answers to addition problems, by all rows at once, until the longest true answer would
---- have reached its stop sign: the model is not trained and does not stop by itself. Options:
---- shape, problems.
+--- Samples answers to addition problems, all rows at once, for the length of the longest correct
+--- answer: the model is not trained and does not stop by itself. Options: shape, problems.
 local core = require "roper.core"
 local generate = require("roper.model.generate").generate
 local stopwatch = require "tests.bench.stopwatch"
 
--- Simpson's rule, which is exact for what grows with a square, as attention does.
+-- Simpson's rule, which is exact for quadratic functions such as the cost of attention.
 local function integrate(f, length)
   return length / 6 * (f(0) + 4 * f(length // 2) + f(length))
 end
@@ -25,7 +24,7 @@ return function(options)
     most = math.max(most, #answer)
   end
 
-  -- Seconds to sample `count` tokens a row after `given` characters beyond the questions.
+  -- Seconds to sample `count` tokens per row after `given` characters beyond the questions.
   local function sample(given, count, has_cache)
     local prompts = {}
     for i, question in ipairs(questions) do
@@ -36,11 +35,11 @@ return function(options)
   end
 
   return {
-    --- Tokens in all, and seconds with the cache.
+    --- The number of tokens, and seconds with the cache.
     cached = function()
       return { tokens = #questions * most, seconds = sample(0, most, true) }
     end,
-    --- The same by a full forward pass for each token, from its cost at three lengths.
+    --- Seconds with a full forward pass per token, integrated from the cost at three lengths.
     full = function()
       return { tokens = #questions * most, seconds = integrate(function(given)
         return sample(given, 1, false)

@@ -1,4 +1,4 @@
---- A few training steps whose result is kept. Options: shape, position, steps, path.
+--- A few training steps, whose parameters are saved. Options: shape, position, steps, path.
 local training = require "tests.bench.training"
 
 return function(options)

@@ -1,5 +1,5 @@
--- ./roper tests/core/kernels/products.lua FILE: products with operands of bfloat16, forward and
--- backward, at sizes that do and do not fill tiles, to a file. Prints which kernels they are by.
+-- ./roper tests/core/kernels/products.lua FILE: writes products with bfloat16 operands and their
+-- gradients to a file, for sizes that do and do not fill tiles. Prints the name of the kernels.
 local roper = require("roper")
 
 local SIZES <const> = { { 1, 1, 1 }, { 5, 3, 7 }, { 33, 64, 96 }, { 100, 130, 37 },
@@ -10,7 +10,7 @@ roper.seed(1)
 roper.matmul_precision("bfloat16")
 local results = {}
 
--- Keep what a function gives, and its gradients.
+-- Keeps the result of a function and its gradients.
 local function keep(name, f, ...)
   local inputs = { ... }
   local y = f(...)

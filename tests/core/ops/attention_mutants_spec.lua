@@ -1,5 +1,5 @@
--- Do the tests of attention catch the mistakes that others made? Each is made here on purpose,
--- through what a user can call, and the check that the real attention passes must refuse it.
+-- The tests of attention find known mistakes: each is planted through the public interface, and the
+-- check that attention passes must fail.
 
 local agreement = require("tests.agreement")
 local roper = require("roper")

@@ -1,5 +1,5 @@
--- Do the tests of linear attention catch the mistakes that others made? Each is made here on
--- purpose in linear attention written out, which without it passes.
+-- The tests of linear attention find known mistakes: each is planted in explicit linear attention,
+-- which passes without it.
 
 local agreement = require("tests.agreement")
 local roper = require("roper")

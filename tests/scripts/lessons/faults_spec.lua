@@ -1,5 +1,4 @@
--- What every lesson claims fails where it should: with its code broken, or what is false in the
--- place of what is true.
+-- The claims of lessons fail if their code is broken, or if a false equation replaces a true one.
 
 require("roper")
 local check = require("roper.workbench.lesson.check")

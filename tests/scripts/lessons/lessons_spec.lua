@@ -1,4 +1,4 @@
--- Every lesson there is: what it claims is true, can be typed, and fits the screen.
+-- All lessons: their claims are true, their code can be typed, and their text fits the screen.
 
 local check = require("roper.workbench.lesson.check")
 local commands = require("roper.workbench.session.repl.commands")

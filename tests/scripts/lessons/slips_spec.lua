@@ -1,4 +1,4 @@
--- Slips that are made at the questions of lessons, and the hints that fit them.
+-- Frequent wrong answers to the questions of lessons, and the hints for them.
 
 require("roper")
 local lessons = require("roper.workbench.lesson")

@@ -1,5 +1,5 @@
--- Everything public called with arguments that are none of its own: the errors say what was
--- expected, in the words of the library.
+-- Public functions called with invalid arguments: each raises an error of its own that names the
+-- expected value.
 
 local catalogue = require("roper.workbench.help.catalogue")
 local roper = require("roper")

@@ -1,4 +1,4 @@
--- Random statements whose truth is known from how they were made, against roper.identity.
+-- Random equations that are true or false by construction, checked by roper.identity.
 local arrays = require("tests.arrays")
 local roper = require("roper")
 

@@ -1,4 +1,4 @@
--- Schemes broken on purpose: the fixtures or the battery refuse each.
+-- Schemes with planted faults: the fixtures or the battery find each of them.
 
 local positions = require("tests.positions")
 local roper = require("roper")
