@@ -1,7 +1,7 @@
--- Run random lines in a session: lua5.4 tests/fuzz/child.lua SEED COUNT [ONE] Prints the number and
--- the text of each line before it is run, and "done" at the end. With ONE, it stops after the line
--- of that number and prints its output. As in a session, and unlike in a script run by ./roper,
--- Ctrl-C between two lines has no effect.
+-- Runs random lines in a session: lua5.4 tests/fuzz/child.lua SEED COUNT [ONE]
+-- Prints the number and the text of each line before it is run, and "done" at the end. With ONE, it
+-- stops after the line of that number and prints its output. As in a session, and unlike in a
+-- script run by ./roper, Ctrl-C between two lines has no effect.
 
 local seed, count, one = math.tointeger(arg[1]), math.tointeger(arg[2]), math.tointeger(arg[3])
 local out = io.stdout
