@@ -1,7 +1,6 @@
 --- Terminal output: width and colours. Without a terminal (a pipe, a file), output is plain text.
 local core = require "roper.core"
 local escape = require "roper.base.escape"
-local widths = require "roper.base.text"
 
 local M = {}
 
@@ -74,8 +73,5 @@ function M.report(head, message)
   io.stderr:write(M.styled(io.stderr, "red", head .. ":"), " ",
     escape.text(message), "\n")
 end
-
---- As in `base/text`.
-M.cut = widths.cut
 
 return M

@@ -4,6 +4,7 @@ local paths = require "roper.base.paths"
 local reader = require "roper.workbench.session.repl.reader"
 local session = require "roper.workbench.session.repl.session"
 local terminal = require "roper.base.terminal"
+local width_of = require("roper.base.text").width
 
 local M = {}
 
@@ -15,7 +16,7 @@ local function banner()
   local versions = ("roper %s · %s · OpenBLAS %s, %d threads"):format(require("roper").version,
     _VERSION, machine.blas_core, machine.threads)
   local keys = "? for help, Ctrl-D to leave"
-  local fits = utf8.len(versions) + #keys + 3 <= terminal.columns(io.stdout)
+  local fits = width_of(versions) + #keys + 3 <= terminal.columns(io.stdout)
   return versions .. (fits and " · " or "\n") .. keys
 end
 
