@@ -98,7 +98,7 @@ describe("the kernel", function()
       return pending(reason)
     end
     assert.equal(1, status)
-    assert.truthy(errors:find("please install ipykernel for .* %-m pip install ipykernel"), errors)
+    assert.truthy(errors:find("install ipykernel for .* %-m pip install ipykernel"), errors)
   end)
 
   it("is uninstalled without the Python that installed it", function()
