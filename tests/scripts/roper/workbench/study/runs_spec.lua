@@ -284,7 +284,7 @@ describe("./roper runs", function()
     local told = ("\n\n%s/begun stopped before its first checkpoint; it will restart from step 0\n"
       .. "\nResume with:\n./roper train --resume %s/begun\n"):format(folder, folder)
     assert.equal(told, output:sub(-#told))
-    local reason = ('roper: runs: load_safetensors: "%s/damaged/'):format(folder)
+    local reason = ('roper: runs: load_safetensors: cannot read "%s/damaged/'):format(folder)
     assert.equal(reason, errors:sub(1, #reason))
   end)
 
