@@ -153,10 +153,9 @@ describe("./roper", function()
       local result = roper("train", "substring_index", "position=rope", "seed=7", "preset=smoke",
                            "--dry-run")
       assert.equal(0, result.status)
-      assert.truthy(result.output:find("\n  preset           smoke     where nothing else is "
-        .. "said: comparison, mini,\n" .. (" "):rep(29) .. "paper, smoke\n", 1, true))
-      assert.truthy(result.output:find("\n  position         rope      scheme", 1, true))
-      assert.truthy(result.output:find("\n  seed             7         of the model", 1, true))
+      assert.matches("\n  preset +smoke +[^\n]*: comparison, mini,\n +paper, smoke\n", result.output)
+      assert.matches("\n  position +rope +scheme", result.output)
+      assert.matches("\n  seed +7 +of the model", result.output)
       assert.truthy(result.output:find("\n15693 parameters;\nabout %d MiB of tensors, %d+ MiB "
         .. "with those that wait to be collected;\nabout %d+ ms a step with %d+ threads, "
         .. "<?%w+ for 20 steps\n$"), result.output)
