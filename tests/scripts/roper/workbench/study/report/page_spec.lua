@@ -68,7 +68,7 @@ describe("page.render", function()
       titles[#titles + 1] = title
     end
     assert.same({ "Correct", "Correct, greedy", "Accuracy", "Loss", "Training loss, last half",
-      "Steps to 90 % accuracy on answer tokens", "Accuracy on answer tokens",
+      "Steps to 90 %", "Accuracy on answer tokens",
       "Difference in accuracy between runs of the same seed", "Training loss",
       "Accuracy by distance" }, titles)
     assert.equal(2, counts.input) -- of the range that the loss is shown in
