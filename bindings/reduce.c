@@ -33,7 +33,7 @@ static RpTensor *argument(lua_State *L)
   int axis;
   bool keep;
   RpTensor *x = check_reduction(L, &axis, &keep);
-  return rp_tensor_places((RpReduction)rpl_operation(L), x, axis, keep, 1);
+  return rp_tensor_indices((RpReduction)rpl_operation(L), x, axis, keep, 1);
 }
 
 static RpTensor *softmax(lua_State *L)

@@ -68,7 +68,7 @@ RpTensor *rp_tensor_reduce(RpReduction op, RpTensor *x, int axis, bool keep, RpT
   return y;
 }
 
-RpTensor *rp_tensor_places(RpReduction op, RpTensor *x, int axis, bool keep, int first)
+RpTensor *rp_tensor_indices(RpReduction op, RpTensor *x, int axis, bool keep, int first)
 {
   RpTensor *indices = NULL;
   rp_tensor_release(rp_tensor_reduce(op, x, axis, keep, &indices));

@@ -28,7 +28,7 @@ RpSplit rp_split_axes(int rank, const int64_t *shape, int axis, int axes);
 RpTensor *rp_tensor_reduce(RpReduction op, RpTensor *x, int axis, bool keep, RpTensor **index);
 
 /* Only the indices of the maxima or minima, counted from `first`. */
-RpTensor *rp_tensor_places(RpReduction op, RpTensor *x, int axis, bool keep, int first);
+RpTensor *rp_tensor_indices(RpReduction op, RpTensor *x, int axis, bool keep, int first);
 
 /* The cumulative sum along an axis, from its end if `reverse`; float64 for int32. */
 RpTensor *rp_tensor_cumulate(RpTensor *x, int axis, bool reverse);

@@ -22,23 +22,23 @@ static void merge(const REAL *key, bool descending, int64_t first, int64_t middl
   }
 }
 
-/* The indices that sort n keys. `places` and `spare` have room for n; returns one of them. */
-static const int32_t *sort_line(int64_t n, const REAL *key, bool descending, int32_t *places,
+/* The indices that sort n keys. `indices` and `spare` have room for n; returns one of them. */
+static const int32_t *sort_line(int64_t n, const REAL *key, bool descending, int32_t *indices,
                                 int32_t *spare)
 {
   for (int64_t i = 0; i < n; i++)
-    places[i] = (int32_t)i;
+    indices[i] = (int32_t)i;
   for (int64_t width = 1; width < n && !rp_interrupted(); width *= 2) {
     for (int64_t first = 0; first < n; first += 2 * width) {
       const int64_t middle = first + width < n ? first + width : n;
       const int64_t end = middle + width < n ? middle + width : n;
-      merge(key, descending, first, middle, end, places, spare);
+      merge(key, descending, first, middle, end, indices, spare);
     }
     int32_t *sorted = spare;
-    spare = places;
-    places = sorted;
+    spare = indices;
+    indices = sorted;
   }
-  return places;
+  return indices;
 }
 
 static RpStatus argsort(int64_t outer, int64_t n, int64_t inner, bool descending, int first,
@@ -61,9 +61,9 @@ static RpStatus argsort(int64_t outer, int64_t n, int64_t inner, bool descending
       continue;
     for (int64_t i = 0; i < n; i++)
       key[i] = ((const REAL *)x)[start + i * inner];
-    const int32_t *places = sort_line(n, key, descending, room, room + n);
+    const int32_t *indices = sort_line(n, key, descending, room, room + n);
     for (int64_t i = 0; i < n; i++)
-      index[start + i * inner] = places[i] + first;
+      index[start + i * inner] = indices[i] + first;
   }
   rp_free(memory);
   return rp_interrupt_status();

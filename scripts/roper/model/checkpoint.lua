@@ -339,7 +339,7 @@ local function differences(a, b, prefix, list)
     if type(there) == "table" and type(here) == "table" then
       differences(there, here, prefix .. name .. ".", list)
     elseif (there or nil) ~= (here or nil) then
-      list[#list + 1] = ("%s%s is %s there and %s here"):format(prefix, name, text(there),
+      list[#list + 1] = ("%s%s is %s in the file, %s in this run"):format(prefix, name, text(there),
         text(here))
     end
   end
@@ -437,7 +437,7 @@ function M.load_training(path, state)
   local differing = differences(decode(path, metadata, "config"),
     core.json_decode(core.json_encode(state.config)), "", {})
   if #differing > 0 then
-    error(("%s: belongs to another configuration: %s"):format(path,
+    error(("%s: has another configuration: %s"):format(path,
       table.concat(differing, "; ")), 0)
   end
   if saved.step > state.steps then

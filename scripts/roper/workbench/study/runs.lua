@@ -212,7 +212,7 @@ local function tensors_of(run, name)
   local there = files.parse(metadata.config or "{}") or {}
   for _, difference in ipairs(M.differences(there, as_run(run.config, there))) do
     if there[difference.field] ~= nil then
-      error(("runs: %s belongs to another run: %s is %s there and %s here"):format(path,
+      error(("runs: %s belongs to another run: %s is %s in the file, %s in the run"):format(path,
         difference.field, difference.a, difference.b or "not set"), 0)
     end
   end

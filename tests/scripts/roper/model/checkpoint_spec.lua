@@ -131,14 +131,15 @@ describe("checkpoint.save_training and load_training", function()
     local state = make_state(1, 2)
     checkpoint.save_training(path, state)
     for expected, change in pairs({
-      ["another configuration: rate is 0.001 there and 0.003 here"] =
+      ["another configuration: rate is 0.001 in the file, 0.003 in this run"] =
         function(config) config.rate = 3e-3 end,
-      ["another configuration: task.length is 30 there and 31 here"] =
+      ["another configuration: task.length is 30 in the file, 31 in this run"] =
         function(config) config.task.length = 31 end,
-      ["another configuration: rotate is nil there and qk here"] =
+      ["another configuration: rotate is nil in the file, qk in this run"] =
         function(config) config.rotate = "qk" end,
-      ["another configuration: experiment is test there and nil here; rate is 0.001 there and 1 "
-        .. "here"] = function(config) config.experiment, config.rate = nil, 1 end,
+      ["another configuration: experiment is test in the file, nil in this run; "
+        .. "rate is 0.001 in the file, 1 in this run"] =
+        function(config) config.experiment, config.rate = nil, 1 end,
     }) do
       local other = make_state(2, 1)
       change(other.config)
@@ -154,7 +155,8 @@ describe("checkpoint.save_training and load_training", function()
     checkpoint.load_training(path, other)
     assert.equal(2, other.step)
     other.config.task.coupled = true
-    assert_refused(path, other, "another configuration: task.coupled is nil there and true here")
+    assert_refused(path, other, "another configuration: task.coupled is nil in the file, true in "
+      .. "this run")
   end)
 
   it("reject a model of another shape", function()
@@ -257,7 +259,7 @@ describe("checkpoint.save_training and load_training", function()
     end
     assert_refused(changed(state, function(_, facts)
       facts.config.task = 5
-    end), state, "task is 5 there and {")
+    end), state, "task is 5 in the file, {")
   end)
 
   it("reject a checkpoint after the last step", function()

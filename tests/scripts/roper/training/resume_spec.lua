@@ -34,7 +34,7 @@ describe("a resumed run", function()
     run(all)
     assert.is_true(same_checkpoint(scratch.path("whole"), scratch.path("cut")))
     all.accumulate, all.steps = 4, 12
-    assert.error_matches(function() run(all) end, "accumulate is 2 there and 4 here")
+    assert.error_matches(function() run(all) end, "accumulate is 2 in the file, 4 in this run")
     local plain = core.json_decode(files(scratch.path("cut"))["config.json"]).config
     assert.equal(2, plain.accumulate)
     run({ run = scratch.path("plain"), steps = 1, accumulate = 1 })
@@ -262,16 +262,16 @@ describe("a resumed run", function()
     run({ run = folder })
     local before = files(folder)
     for expected, options in pairs({
-      ["batch is 2 there and 3 here"] = { batch = 3 },
-      ["task.letters is 4 there and 5 here"] = { task = models.task({ letters = 5 }) },
-      ["task.seed is 1 there and 2 here"] = { task = models.task({ seed = 2 }) },
-      ["optimizer.rate is 0.001 there and 0.002 here"] =
+      ["batch is 2 in the file, 3 in this run"] = { batch = 3 },
+      ["task.letters is 4 in the file, 5 in this run"] = { task = models.task({ letters = 5 }) },
+      ["task.seed is 1 in the file, 2 in this run"] = { task = models.task({ seed = 2 }) },
+      ["optimizer.rate is 0.001 in the file, 0.002 in this run"] =
         { optimizer = roper.optim.Adam({ rate = 2e-3 }) },
-      ["optimizer.name is Adam there and SGD here"] =
+      ["optimizer.name is Adam in the file, SGD in this run"] =
         { optimizer = roper.optim.SGD({ rate = 1e-3 }) },
-      ["model.position is roper there and rope here"] =
+      ["model.position is roper in the file, rope in this run"] =
         { model = models.small({ position = "rope", dropout = 0.1 }) },
-      ["model.activation is relu there and gelu here"] =
+      ["model.activation is relu in the file, gelu in this run"] =
         { model = models.small({ activation = "gelu", dropout = 0.1 }) },
       ["expected a checkpoint of step 9 or before, got step 10"] = { steps = 9 },
     }) do

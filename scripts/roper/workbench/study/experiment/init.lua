@@ -107,11 +107,11 @@ function M.configure(name, given)
       missing[1]), 0)
   end
   if config.batch % (config.accumulate or 1) ~= 0 then
-    error(("field accumulate: %d parts do not divide a batch of %d"):format(config.accumulate,
-      config.batch), 0)
+    error(("field batch: %d is not divisible by accumulate, %d"):format(config.batch,
+      config.accumulate), 0)
   end
   if config.d_model % config.heads ~= 0 then
-    error(("field heads: %d heads do not divide d_model %d"):format(config.heads, config.d_model),
+    error(("field d_model: %d is not divisible by heads, %d"):format(config.d_model, config.heads),
       0)
   end
   config.revision = position.revision(config)

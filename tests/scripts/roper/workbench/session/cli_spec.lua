@@ -191,9 +191,10 @@ describe("./roper", function()
       local before = scratch.read(path)
       for words, reason in pairs({
         ["addition"] = "runs/substring_index-rope-5 is a run of substring_index, not of addition",
-        ["dropout=0.5"] = "belongs to another configuration: dropout is 0.25 there and 0.5 here",
+        ["dropout=0.5"] = "has another configuration: dropout is 0.25 in the file, 0.5 in this run",
         ["substring_index seed=6 base=5"] =
-          "another configuration: base is 10000 there and 5 here; seed is 5 there and 6 here",
+          "another configuration: base is 10000 in the file, 5 in this run; seed is 5 in the file, "
+          .. "6 in this run",
       }) do
         local result = resume(words)
         assert.equal(1, result.status)

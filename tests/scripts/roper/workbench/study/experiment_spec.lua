@@ -134,7 +134,7 @@ describe("experiment.configure", function()
 
   it("refuses heads that do not divide the features", function()
     assert.has_error(function() experiment.configure("addition", { heads = 3 }) end,
-                     "field heads: 3 heads do not divide d_model 128")
+                     "field d_model: 128 is not divisible by heads, 3")
   end)
 
   it("suggests the nearest of several values", function()
@@ -238,7 +238,7 @@ describe("experiment.build", function()
     assert.near(0.625, options.schedule(11), 1e-12)
     assert.error_matches(function()
       experiment.configure("addition", { batch = 12, accumulate = 5 })
-    end, "field accumulate: 5 parts do not divide a batch of 12")
+    end, "field batch: 12 is not divisible by accumulate, 5")
   end)
 
   it("records the revision of schemes and mutants that gave other results before", function()

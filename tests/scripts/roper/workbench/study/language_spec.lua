@@ -120,7 +120,7 @@ describe("a run on text", function()
     fields.steps = 20
     assert.error_matches(function()
       run.run(config_of(fields), { run = folder, resume = true, progress = false })
-    end, "belongs to another configuration: hash is %x+ there and %x+")
+    end, "has another configuration: hash is %x+ in the file, %x+")
   end)
 
   it("keeps its tokenizer; its model needs neither the text nor the cache", function()

@@ -69,7 +69,7 @@ describe("run.run", function()
     local other = experiment.configure("addition", { preset = "smoke", base = 5 })
     assert.error_matches(function()
       run.run(other, { run = folder, resume = true, progress = false })
-    end, "/checkpoint.safetensors: belongs to another configuration: base is 10000 there and 5")
+    end, "/checkpoint.safetensors: has another configuration: base is 10000 in the file, 5")
     assert.error_matches(function()
       run.run(other, { run = folder, progress = false })
     end, "has a checkpoint; resume it")
@@ -93,7 +93,7 @@ describe("run.run", function()
       end, message)
     end
     local function refused()
-      for options, message in pairs({ [{ resume = true }] = "belongs to another configuration",
+      for options, message in pairs({ [{ resume = true }] = "has another configuration",
         [{ resume = false }] = "has a checkpoint; resume it" }) do
         options.run, options.progress = folder, false
         assert.error_matches(function() run.run(other, options) end, message)
@@ -113,7 +113,7 @@ describe("run.run", function()
     -- A worker of a sweep must not take a refused run again.
     assert.error_matches(function()
       run.run(other, { run = folder, claim = claims.take(folder), resume = true, progress = false })
-    end, "belongs to another configuration")
+    end, "has another configuration")
     assert.equal("failed", claims.read(folder).state)
   end)
 
@@ -153,8 +153,8 @@ describe("run.run", function()
     local folder = scratch.path("run")
     local rounded = train(6, "bfloat16")
     train(3, "bfloat16", folder)
-    assert.error_matches(function() train(6, nil, folder) end, "belongs to another configuration: "
-      .. "matmul_precision is bfloat16 there and false here")
+    assert.error_matches(function() train(6, nil, folder) end, "has another configuration: "
+      .. "matmul_precision is bfloat16 in the file, false in this run")
     assert.same(rounded, train(6, "bfloat16", folder))
     assert.same(rounded, train(6, "bfloat16"))
     local exact = train(6)

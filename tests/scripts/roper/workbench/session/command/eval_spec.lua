@@ -105,8 +105,8 @@ describe("eval and sample", function()
       local path = other .. "/checkpoint.safetensors"
       local own = files.read(path)
       files.write(path, files.read(folder .. "/checkpoint.safetensors"))
-      refuses(1, ("runs: %s belongs to another run: position is roper there and rope here"):format(
-        path), "sample", other)
+      refuses(1, ("runs: %s belongs to another run: position is roper in the file, rope in the "
+        .. "run"):format(path), "sample", other)
       files.write(path, own:sub(1, -2))
       refuses(1, "load_safetensors: ", "eval", other)
       os.remove(path)
