@@ -85,7 +85,7 @@ static void read_first(const RplOptions *options, RpAttentionOptions *result)
     if (type != LUA_TNIL)
       result->first[i] = lua_tointegerx(L, -1, &is_whole);
     if (!is_whole || type == LUA_TSTRING)
-      luaL_error(L, "%s: option first: expected a whole number, got %s", options->function,
+      luaL_error(L, "%s: option first: expected an integer, got %s", options->function,
                  rpl_push_shown(L, -1));
     lua_pop(L, 1);
   }

@@ -82,11 +82,10 @@ void rpl_check_axes(lua_State *L, int index, int rank, bool axes[RP_MAX_RANK])
 /* The dtype named at `index`; an error names the argument number `argument`. */
 static RpDtype read_dtype(lua_State *L, int index, int argument)
 {
+  static const char *const names[] = {"float32", "float64", "int32", NULL};
   RpDtype dtype = RP_FLOAT32;
   if (lua_type(L, index) != LUA_TSTRING || !rp_dtype_from_name(lua_tostring(L, index), &dtype))
-    luaL_argerror(L, argument,
-                  lua_pushfstring(L, "expected \"float32\", \"float64\" or \"int32\", got %s",
-                                  rpl_push_shown(L, index)));
+    luaL_argerror(L, argument, rpl_push_refusal(L, index, names));
   return dtype;
 }
 
@@ -125,11 +124,14 @@ void rpl_check_list(lua_State *L, int index, int argument, lua_Integer length, c
     const bool is_text = lua_type(L, -2) == LUA_TSTRING;
     const bool is_known = known != NULL && is_text && strcmp(lua_tostring(L, -2), known) == 0;
     const lua_Integer position = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
-    if (!is_known && (position < 1 || position > length))
-      luaL_argerror(L, argument,
-                    lua_pushfstring(L, "unknown field %s of a list%s%s",
-                                    luaL_tolstring(L, -2, NULL), known ? "; it takes " : "",
-                                    known ? known : ""));
+    if (!is_known && (position < 1 || position > length)) {
+      const char *field = luaL_tolstring(L, -2, NULL), *hint = "";
+      if (known != NULL) {
+        rpl_push_names(L, (const char *[]){known, NULL});
+        hint = rpl_push_hint(L, field, -1, "it takes");
+      }
+      luaL_argerror(L, argument, lua_pushfstring(L, "unknown field %s of a list%s", field, hint));
+    }
   }
 }
 
@@ -153,8 +155,9 @@ static int read_shape(lua_State *L, int index, int last, int64_t smallest, int64
     shape[i] = lua_tointegerx(L, -1, &is_integer);
     if (!is_integer || shape[i] < smallest)
       luaL_argerror(L, index,
-                    lua_pushfstring(L, "size %d: expected a whole number from %I on, got %s", i + 1,
-                                    (lua_Integer)smallest, rpl_push_shown(L, -1)));
+                    lua_pushfstring(L, "size %d: expected a %s integer%s, got %s", i + 1,
+                                    smallest > 0 ? "positive" : "non-negative",
+                                    smallest < 0 ? " or -1" : "", rpl_push_shown(L, -1)));
     lua_pop(L, 1);
   }
   return (int)(rank > 0 ? rank : 0);
@@ -195,7 +198,7 @@ int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t small
   lua_Integer value = lua_tointegerx(L, index, &is_integer);
   if (!is_integer || value < smallest || value > largest)
     luaL_argerror(L, index,
-                  lua_pushfstring(L, "%s: expected a whole number from %I to %I, got %s", what,
+                  lua_pushfstring(L, "%s: expected an integer from %I to %I, got %s", what,
                                   (lua_Integer)smallest, (lua_Integer)largest,
                                   rpl_push_shown(L, index)));
   return value;

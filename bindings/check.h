@@ -41,6 +41,31 @@ void rpl_check_interrupt(lua_State *L);
 /* Push the value at `index` as text for messages, with quotes around a string; return the text. */
 const char *rpl_push_shown(lua_State *L, int index);
 
+/* Push a list of names; the last element of the array is NULL. */
+void rpl_push_names(lua_State *L, const char *const *names);
+
+/* Push the names in the list at `names`, separated by commas, and return the text. */
+const char *rpl_push_joined(lua_State *L, int names);
+
+/*
+** Push the end of a message about an unknown name and return it: `; did you mean "rope"?`, or ""
+** if no name in the list at `names` is similar. If `lead` is not NULL, it ends with all names:
+** `; did you mean "rope"? It takes rope, none`.
+*/
+const char *rpl_push_hint(lua_State *L, const char *wanted, int names, const char *lead);
+
+/* The index in `choices` (ends with NULL) of the value at `index`; -1 if it is none of them. */
+int rpl_find_choice(lua_State *L, int index, const char *const *choices);
+
+/* Push the message about a value that is none of the choices, with a suggestion, and return it. */
+const char *rpl_push_refusal(lua_State *L, int index, const char *const *choices);
+
+/*
+** The index in `choices` of the argument at `index`, or `standard` if it is absent; raises an error
+** for another value.
+*/
+int rpl_check_choice(lua_State *L, int index, const char *const *choices, int standard);
+
 /* Raise if there are more than `most` arguments; push nil for missing ones. */
 void rpl_check_count(lua_State *L, const char *function, int most);
 
@@ -79,7 +104,7 @@ enum { RPL_SIZES = RP_MAX_RANK + 1 }; /* maximum number of arguments for rpl_che
 /* The same from all arguments: a list of sizes or separate sizes, then a dtype. */
 int rpl_check_sizes(lua_State *L, int64_t shape[RP_MAX_RANK], RpDtype *dtype);
 
-/* The whole number at `index`, in [smallest, largest]; `what` is its name in the message. */
+/* The integer at `index`, in [smallest, largest]; `what` is its name in the message. */
 int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t smallest,
                         int64_t largest);
 
@@ -112,6 +137,7 @@ void rpl_open_task(lua_State *L);
 void rpl_open_tasks(lua_State *L);
 void rpl_open_corpus(lua_State *L);
 void rpl_open_hash(lua_State *L);
+void rpl_open_suggest(lua_State *L);
 void rpl_open_terminal(lua_State *L);
 __attribute__((weak)) void rpl_open_ranks(lua_State *L); /* NULL if built without MPI */
 

@@ -107,7 +107,7 @@ static RpTensor *new_with(lua_State *L, double value)
 ** function roper.zeros(shape, dtype)
 ** A tensor filled with 0.
 **
-** Errors: a size that is not a whole number or is negative; a field other than `dtype`.
+** Errors: a size that is not an integer or is negative; a field other than `dtype`.
 **
 **     > roper.zeros{2, 3}
 **     float32 [2, 3]
@@ -143,7 +143,7 @@ static RpTensor *ones(lua_State *L)
 ** function roper.full(shape, value, dtype)
 ** A tensor filled with one number.
 **
-** Errors: a size that is not a whole number or is negative; a field other than `dtype`; a value
+** Errors: a size that is not an integer or is negative; a field other than `dtype`; a value
 ** that int32 cannot represent.
 **
 **     > roper.full({3}, math.pi)
@@ -221,7 +221,7 @@ static RpTensor *linspace(lua_State *L)
 ** function roper.eye(n, dtype)
 ** The identity matrix.
 **
-** Errors: an n that is not a whole number or is negative.
+** Errors: an n that is not an integer or is negative.
 **
 **     > roper.eye(2)
 **     float32 [2, 2]

@@ -31,7 +31,7 @@ static int threads(lua_State *L)
 }
 
 enum { PRECISIONS = 2 };
-static const char *const precisions[PRECISIONS] = {
+static const char *const precisions[PRECISIONS + 1] = {
     [RP_FLOAT32_OPERANDS] = "float32",
     [RP_BFLOAT16_OPERANDS] = "bfloat16",
 };
@@ -49,13 +49,9 @@ static int matmul_precision(lua_State *L)
 {
   rpl_check_count(L, "matmul_precision", 1);
   if (!lua_isnoneornil(L, 1)) {
-    const char *name = luaL_tolstring(L, 1, NULL);
-    int chosen = 0;
-    while (chosen < PRECISIONS && strcmp(name, precisions[chosen]) != 0)
-      chosen++;
-    if (chosen == PRECISIONS)
-      return luaL_error(L, "matmul_precision: expected \"float32\" or \"bfloat16\", got \"%s\"",
-                        name);
+    const int chosen = rpl_find_choice(L, 1, precisions);
+    if (chosen < 0)
+      return luaL_error(L, "matmul_precision: %s", rpl_push_refusal(L, 1, precisions));
     rp_set_matmul_precision((RpPrecision)chosen);
   }
   lua_pushstring(L, precisions[rp_matmul_precision()]);

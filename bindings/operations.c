@@ -54,7 +54,7 @@ static RpTensor *matmul(lua_State *L)
 static RpTensor *linear(lua_State *L)
 {
   static const char *const activations[] = {"none", "relu", NULL};
-  const bool relu = luaL_checkoption(L, 4, "none", activations) == 1;
+  const bool relu = rpl_check_choice(L, 4, activations, 0) == 1;
   RpTensor *x = rpl_check_tensor(L, 1), *weight = rpl_check_tensor(L, 2);
   RpTensor *bias = rpl_optional_tensor(L, 3);
   return rp_op_linear(x, weight, bias, relu);
@@ -345,12 +345,15 @@ static RpTensor *dropout(lua_State *L)
 */
 static RpTensor *round_to(lua_State *L)
 {
-  const char *format = luaL_checkstring(L, 2);
-  const bool is_half = strcmp(format, "float16") == 0;
-  if (!is_half && strcmp(format, "bfloat16") != 0)
-    luaL_error(L, "round_to: expected \"float16\" or \"bfloat16\", got \"%s\"%s", format,
-               strncmp(format, "float", 5) == 0 ? "; :to() converts to other dtypes" : "");
-  return rp_op_unary(is_half ? RP_ROUND_FLOAT16 : RP_ROUND_BFLOAT16, rpl_check_tensor(L, 1));
+  static const char *const formats[] = {"float16", "bfloat16", NULL};
+  const int format = rpl_find_choice(L, 2, formats);
+  RpDtype dtype;
+  if (format < 0 && rp_dtype_from_name(luaL_checkstring(L, 2), &dtype))
+    luaL_error(L, "round_to: expected one of float16, bfloat16, got \"%s\"; :to() converts to it",
+               lua_tostring(L, 2));
+  else if (format < 0)
+    luaL_error(L, "round_to: %s", rpl_push_refusal(L, 2, formats));
+  return rp_op_unary(format == 0 ? RP_ROUND_FLOAT16 : RP_ROUND_BFLOAT16, rpl_check_tensor(L, 1));
 }
 
 static const RplOperation table[] = {

@@ -21,16 +21,10 @@ RplOptions rpl_options(lua_State *L, int index, const char *function, const char
       known++;
     if (name != NULL && *known != NULL)
       continue;
-    luaL_Buffer list;
-    luaL_buffinit(L, &list);
-    for (known = names; *known != NULL; known++) {
-      luaL_addstring(&list, known == names ? "" : ", ");
-      luaL_addstring(&list, *known);
-    }
-    luaL_pushresult(&list);
-    const char *takes = lua_tostring(L, -1);
-    luaL_error(L, "%s: unknown option %s; it takes %s", function, luaL_tolstring(L, -2, NULL),
-               takes);
+    rpl_push_names(L, names);
+    const char *option = luaL_tolstring(L, -2, NULL);
+    luaL_error(L, "%s: unknown option %s%s", function, option,
+               rpl_push_hint(L, option, -2, "it takes"));
   }
   return options;
 }
@@ -81,7 +75,7 @@ int64_t rpl_option_integer(const RplOptions *options, const char *name, int64_t 
   int64_t value = type == LUA_TNIL ? standard : lua_tointegerx(options->L, -1, &is_integer);
   if (!is_integer || type == LUA_TSTRING || value < smallest || value > largest)
     bad_option(options, name,
-               lua_pushfstring(options->L, "a whole number from %I to %I", (lua_Integer)smallest,
+               lua_pushfstring(options->L, "an integer from %I to %I", (lua_Integer)smallest,
                                (lua_Integer)largest));
   lua_pop(options->L, 1);
   return value;
@@ -93,6 +87,18 @@ const char *rpl_option_string(const RplOptions *options, const char *name, const
   if (type != LUA_TNIL && type != LUA_TSTRING)
     bad_option(options, name, "a string");
   return type == LUA_TNIL ? standard : lua_tostring(options->L, -1);
+}
+
+const char *rpl_option_choice(const RplOptions *options, const char *name,
+                              const char *const *choices)
+{
+  if (rpl_option_push(options, name) == LUA_TNIL)
+    return choices[0];
+  const int choice = rpl_find_choice(options->L, -1, choices);
+  if (choice < 0)
+    luaL_error(options->L, "%s: option %s: %s", options->function, name,
+               rpl_push_refusal(options->L, -1, choices));
+  return choices[choice];
 }
 
 RpTensor *rpl_option_tensor(const RplOptions *options, const char *name)

@@ -21,6 +21,9 @@ int64_t rpl_option_integer(const RplOptions *options, const char *name, int64_t 
                            int64_t smallest, int64_t largest);
 /* The value remains on the stack, which keeps the string alive. */
 const char *rpl_option_string(const RplOptions *options, const char *name, const char *standard);
+/* One of `choices` (ends with NULL), the first by default. */
+const char *rpl_option_choice(const RplOptions *options, const char *name,
+                              const char *const *choices);
 /* NULL if absent; a userdata on the stack holds the tensor. */
 RpTensor *rpl_option_tensor(const RplOptions *options, const char *name);
 /* Push the option's value, or nil if absent, and return its type. Does not call metamethods. */

@@ -124,6 +124,7 @@ static int rotary_gc(lua_State *L)
 */
 static int rotary(lua_State *L)
 {
+  static const char *const pairings[] = {"half", "interleaved", NULL};
   static const char *const names[] = {
       "dim",         "base",        "pairing",   "fraction", "value_fraction", "rotate", "last",
       "frequencies", "coordinates", "magnitude", "growth",   "centre",         NULL};
@@ -136,7 +137,7 @@ static int rotary(lua_State *L)
   o.base = rpl_option_number(&options, "base", 10000);
   o.fraction = rpl_option_number(&options, "fraction", 1);
   o.value_fraction = rpl_option_number(&options, "value_fraction", o.fraction);
-  o.pairing = rpl_option_string(&options, "pairing", "half");
+  o.pairing = rpl_option_choice(&options, "pairing", pairings);
   o.rotate = rpl_option_string(&options, "rotate", "qk");
   o.last = rpl_option_boolean(&options, "last", false);
   o.magnitude = rpl_option_number(&options, "magnitude", 1);
@@ -178,7 +179,7 @@ static int rotate_part(lua_State *L, const char *name, bool inverse)
 {
   static const char *const letters[] = {"q", "k", "v", "o", NULL};
   rpl_check_count(L, name, 4);
-  const unsigned part = 1u << luaL_checkoption(L, 4, "q", letters);
+  const unsigned part = 1u << rpl_check_choice(L, 4, letters, 0);
   const RpRotary *scheme = rpl_check_rotary(L, 1);
   const RpTensor x = *rpl_check_tensor(L, 2);
   const bool is_rotated = lua_isnoneornil(L, 4) || (scheme->parts & part) != 0;

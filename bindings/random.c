@@ -28,7 +28,7 @@ static RpTensor *draw(lua_State *L, Draw drawn)
 ** function roper.randn(shape, dtype)
 ** A tensor of standard normal random numbers.
 **
-** Errors: int32; a size that is not a whole number or is negative; a field other than `dtype`.
+** Errors: int32; a size that is not an integer or is negative; a field other than `dtype`.
 **
 **     > roper.seed(1)
 **     > roper.randn{4}                  -- or roper.randn(4)

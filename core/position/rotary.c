@@ -17,7 +17,7 @@ struct RpRotaryKept {
 
 enum { PARTS = 4 };
 
-/* Set *pairs to fraction * dim / 2; RP_BAD_ARGUMENT if that is not a whole number. */
+/* Set *pairs to fraction * dim / 2; RP_BAD_ARGUMENT if that is not an integer. */
 static RpStatus count_pairs(const char *name, double fraction, int64_t dim, int64_t *pairs)
 {
   if (!(fraction >= 0 && fraction <= 1))

@@ -14,7 +14,7 @@ RpTensor *rp_tensor_exactly(const char *name, const RpTensor *values, RpDtype dt
   for (int64_t i = 0; dtype == RP_INT32 && i < rp_tensor_count(values); i++)
     if (!(data[i] >= INT32_MIN && data[i] <= INT32_MAX && data[i] == floor(data[i])))
       return rp_refuse(RP_BAD_ARGUMENT,
-                       "%s: expected whole numbers of 32 bits for int32, got %.14g as element %lld",
+                       "%s: expected integers of 32 bits for int32, got %.14g as element %lld",
                        name, data[i], (long long)i + 1);
   return rp_tensor_convert(values, dtype);
 }

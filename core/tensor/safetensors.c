@@ -90,7 +90,7 @@ static RpStatus read_metadata(const RpFileReader *reader, json_t *header, RpSafe
   return RP_OK;
 }
 
-/* True if `value` is a whole number from 0 to 2^63 - 1. */
+/* True if `value` is an integer from 0 to 2^63 - 1. */
 static bool is_size(const json_t *value)
 {
   return json_is_integer(value) && json_integer_value(value) >= 0;
@@ -126,7 +126,7 @@ static RpStatus read_shape(const RpFileReader *reader, const json_t *about, Entr
     const json_t *size = json_array_get(shape, i);
     if (!is_size(size))
       return rp_fail(RP_BAD_FILE,
-                     "%s: \"%s\": tensor \"%s\": size %zu is not a whole number "
+                     "%s: \"%s\": tensor \"%s\": size %zu is not an integer "
                      ">= 0",
                      reader->function, reader->path, entry->name, i + 1);
     entry->shape[i] = json_integer_value(size);
@@ -140,8 +140,8 @@ static RpStatus read_offsets(const RpFileReader *reader, const json_t *about, En
   const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
   if (json_array_size(offsets) != 2 || !is_size(begin) || !is_size(end))
     return rp_fail(RP_BAD_FILE,
-                   "%s: \"%s\": tensor \"%s\": data_offsets are not two whole "
-                   "numbers >= 0",
+                   "%s: \"%s\": tensor \"%s\": data_offsets are not two "
+                   "integers >= 0",
                    reader->function, reader->path, entry->name);
   entry->begin = json_integer_value(begin);
   entry->end = json_integer_value(end);

@@ -57,7 +57,7 @@ local MEASUREMENTS <const> = {
 local function count(text)
   local number = math.tointeger(text)
   if not number or number < 1 then
-    return nil, ("expected a whole number from 1 on, got %s"):format(text)
+    return nil, ("expected a positive integer, got %s"):format(text)
   end
   return number
 end

@@ -10,7 +10,7 @@ describe("option tables", function()
       assert.error_matches(options_of_rope({ dim = 8, [name] = 5 }),
         "rope: unknown option " .. message)
     end
-    refused("Base", "Base; it takes dim, base, pairing")
+    refused("Base", 'Base; did you mean "base"%? It takes dim, base, pairing')
     refused(1, "1; it takes")
     refused(true, "true; it takes")
     refused({}, "table: ")
@@ -23,8 +23,8 @@ describe("option tables", function()
       assert.error_matches(options_of_rope(options), ("rope: option %s: expected %s"):format(name,
         message))
     end
-    refused("dim", "8", "a whole number from 1 to %d+, got \"8\"$")
-    refused("dim", true, "a whole number from 1 to %d+, got true")
+    refused("dim", "8", "an integer from 1 to %d+, got \"8\"$")
+    refused("dim", true, "an integer from 1 to %d+, got true")
     refused("base", "5", "a number, got \"5\"$")
     refused("rotate", 5, "a string, got 5")
     refused("rotate", true, "a string, got true")
@@ -45,12 +45,12 @@ describe("values that cannot be printed", function()
     assert.error_matches(function() return roper.ones({ 2 })[print] end, "got function")
     local logits, targets = roper.ones({ 1, 2 }), roper.zeros({ 1 }, "int32")
     assert.error_matches(function() roper.cross_entropy(logits, targets, { ignore = {} }) end,
-      "option ignore: expected a whole number .*, got table")
+      "option ignore: expected an integer .*, got table")
   end)
 end)
 
 describe("numbers at the limits", function()
-  it("must be whole if whole numbers are expected", function()
+  it("must be whole if integers are expected", function()
     local x = roper.ones({ 2, 2 })
     assert.same({ 2 }, x:sum(1.0):shape())
     assert.same({ 4 }, x:view({ 4.0 }):shape())
@@ -75,7 +75,7 @@ describe("a field of a list", function()
 
   it("is rejected if it is not a dtype, or repeats the argument", function()
     assert.error_matches(function() roper.zeros({ 2, dtype = "half" }) end,
-      '#1 to .*expected "float32", "float64" or "int32", got "half"')
+      '#1 to .*expected one of float32, float64, int32, got "half"')
     assert.error_matches(function() roper.randn({ 2, dtype = "int32" }) end,
       "#1 to .*expected float32 or float64, got int32")
     assert.error_matches(function() roper.zeros({ 2, dtype = 64 }) end, "got 64")

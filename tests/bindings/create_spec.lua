@@ -13,7 +13,7 @@ describe("eye", function()
   it("rejects invalid sizes", function()
     for _, n in ipairs({ -1, 2.5, 0 / 0, false }) do
       assert.error_matches(function() roper.eye(n) end,
-        "'eye' %(n: expected a whole number from 0 to %d+, got ")
+        "'eye' %(n: expected an integer from 0 to %d+, got ")
     end
     for message, n in pairs({ ["out of memory"] = 1 << 20, ["more elements"] = 1 << 40 }) do
       local ok, raised = pcall(function() return roper.eye(n) end)
@@ -47,7 +47,7 @@ describe("linspace", function()
   it("rejects invalid counts and ends", function()
     for _, count in ipairs({ 1, 0, -3, 2.5, false }) do
       assert.error_matches(function() roper.linspace(0, 1, count) end,
-        "'linspace' %(count: expected a whole number from 2 to %d+, got ")
+        "'linspace' %(count: expected an integer from 2 to %d+, got ")
     end
     assert.error_matches(function() roper.linspace(0, nil, 5) end,
       "#2 to 'linspace' %(number expected, got nil%)")
@@ -56,6 +56,6 @@ describe("linspace", function()
     assert.error_matches(function() roper.linspace(0 / 0, 1, 5) end, "#1 to 'linspace'")
     assert.error_matches(function() roper.linspace(0, 1, 1 << 40) end, "linspace: out of memory")
     assert.error_matches(function() roper.linspace(0, 1, 3, "int32") end,
-      "linspace: expected whole numbers of 32 bits for int32, got 0.5 as element 2")
+      "linspace: expected integers of 32 bits for int32, got 0.5 as element 2")
   end)
 end)

@@ -94,7 +94,7 @@ describe("json", function()
 
     it("checks its options", function()
       encode_fails("unknown option indents", 1, { indents = 1 })
-      encode_fails("option indent: expected a whole number from 0 to 31, got 32", 1,
+      encode_fails("option indent: expected an integer from 0 to 31, got 32", 1,
         { indent = 32 })
       encode_fails("option indent", 1, { indent = 1.5 })
       encode_fails("option sort: expected true or false, got 1", 1, { sort = 1 })

@@ -36,7 +36,7 @@ for _, name in ipairs(core.tasks.list()) do
     it("rejects values outside each option's range, and names both", function()
       for _, option in ipairs(roper.tasks.options(name)) do
         local range = option.smallest
-          and ("a whole number from %d to %d"):format(option.smallest, option.largest)
+          and ("an integer from %d to %d"):format(option.smallest, option.largest)
           or "true or false"
         range = ("roper.tasks.%s: option %s: expected %s, got "):format(name, option.name, range)
         local wrong = {
@@ -105,12 +105,12 @@ for _, name in ipairs(core.tasks.list()) do
     it("rejects invalid numbers of rows", function()
       local task = make(given)
       for _, rows in ipairs({ 0, -1, 1.5, nan, math.maxinteger, "x", {} }) do
-        assert.error_matches(function() task:batch(rows) end, "rows: expected a whole number")
+        assert.error_matches(function() task:batch(rows) end, "rows: expected an integer")
       end
-      assert.error_matches(function() task:batch() end, "rows: expected a whole number")
+      assert.error_matches(function() task:batch() end, "rows: expected an integer")
       assert.error_matches(function() task:batch(1, 2) end, "table expected, got number")
       assert.error_matches(function() task:batch(1, { answer = true }) end,
-        "task:batch: unknown option answer; it takes answers")
+        'task:batch: unknown option answer; did you mean "answers"%? It takes answers')
       assert.error_matches(function() task:batch(1, { answers = 1 }) end,
         "task:batch: option answers: expected true or false, got 1")
       assert.error_matches(function() task:batch(1, {}, 2) end, "at most 3 arguments")

@@ -40,7 +40,7 @@ local function check_lengths(o)
   end
   for _, length in ipairs(o.lengths) do
     if math.type(length) ~= "integer" or length < 1 or length > o.length then
-      error(("cache: lengths: expected whole numbers from 1 to %d, got %s"):format(o.length,
+      error(("cache: lengths: expected integers from 1 to %d, got %s"):format(o.length,
         tostring(length)), 3)
     end
   end

@@ -10,12 +10,9 @@ local M = {}
 function M.check(name, ...)
   for i = 1, select("#", ...), 3 do
     local what, kind, value = select(i, ...)
-    local required = type(kind) == "string" and kind:match "^(.*)%?$"
-    local expected = not (required and value == nil)
-      and options_of.mismatch(required or kind, value)
-    if expected then
-      error(("%s: %s: expected %s, got %s"):format(name, what, expected,
-        options_of.shown(value)), 3)
+    local refusal = options_of.refusal(kind, value)
+    if refusal then
+      error(("%s: %s: %s"):format(name, what, refusal), 3)
     end
   end
 end

@@ -42,6 +42,7 @@ M.advise_syntax = function() end
 ---@field variables table[]? its local variables, each a name and a value
 ---@field globals table? of its function
 ---@field called function? function that it was calling when the error occurred
+---@field is_index boolean? was it a metamethod for a field that is nil?
 ---@field first any the first argument of that call
 
 local is_full = false
@@ -112,7 +113,9 @@ local function frame_of(info, level, is_inner)
   local frame = new_frame(info.source, info.short_src, info.currentline)
   frame.variables, frame.globals = {}, globals_of(info.func)
   if is_inner then
-    frame.called = debug.getinfo(level, "f").func
+    local inner = debug.getinfo(level, "fn")
+    frame.called, frame.is_index = inner.func, inner.namewhat == "metamethod"
+      and inner.name == "index"
     frame.first = select(2, debug.getlocal(level, 1))
   end
   local i, name, value = 1, debug.getlocal(level + 1, 1)
@@ -180,24 +183,6 @@ local function names_instead(name, line)
   return ok and names or {}
 end
 
--- The unknown name or unexpected string in a message, and the alternatives that the message lists;
--- nil for other messages.
-local function refused(message)
-  local name, listed = message:match "unknown %a+ ([%w_]+)[^;]*; it takes ([^;]*)$"
-  if not name then
-    listed, name = message:match 'expected one of ([^:]*), got "([^"]+)"%)?$'
-  end
-  local names, form = {}, "[%w_]+"
-  if not name then
-    listed, name = message:match 'expected ([^:]*), got "([^"]+)"%)?$'
-    form = '"([%w_]+)"'
-  end
-  for candidate in (listed or ""):gmatch(form) do
-    names[#names + 1] = candidate
-  end
-  return name, names
-end
-
 --- The hint for a message about an undefined global.
 ---@param name string
 ---@return string hint as of `suggest.hint`
@@ -209,7 +194,7 @@ function M.global_hint(name)
   return suggest.hint(name, names)
 end
 
--- "; did you mean …" for undefined variables in the line of an error about nil.
+-- "; did you mean …" for undefined variables in a line that called a function with them.
 local function unset_hint(frame)
   local is_local = {}
   for _, variable in ipairs(frame.variables) do
@@ -229,21 +214,13 @@ local function unset_hint(frame)
   return ""
 end
 
--- "; did you mean …" for an error about an undefined name.
+-- "; did you mean …" for an error about an undefined name, whose message is Lua's.
 local function hint(message, frame)
-  local name, names = refused(message)
-  if name then
-    return suggest.hint(name, names)
-  elseif frame and frame.line and (message:find "got nil" or message:find "got no value") then
-    return unset_hint(frame)
-  end
-  local kind
-  kind, name = message:match "nil value %((%a+) '([%w_]+)'%)$"
-  local unset = message:match 'undefined variable "([%w_]+)"$'
-  if unset or kind == "global" then
-    return M.global_hint(unset or name)
+  local kind, name = message:match "nil value %((%a+) '([%w_]+)'%)$"
+  if kind == "global" then
+    return M.global_hint(name)
   elseif kind == "method" or kind == "field" then
-    names = names_instead(name, frame and frame.line)
+    local names = names_instead(name, frame and frame.line)
     if names[1] then
       return suggest.hint(name, names)
     end
@@ -251,7 +228,9 @@ local function hint(message, frame)
     local nearest = suggest.nearest(name, function_names(library, 3, {}))
     return nearest and nearest ~= name and suggest.hint(name, { nearest }) or ""
   end
-  return ""
+  local is_call = frame and frame.line and frame.called and not frame.is_index
+    and frame.called ~= error and not M.is_interrupt(message)
+  return is_call and unset_hint(frame) or ""
 end
 
 --- An error message without the place in this library at its start.

@@ -1,19 +1,40 @@
---- Checks of option tables: unknown names and values of the wrong kind are errors.
+--- Options of functions, declared in rows. Checks, help, completion, checkpoints and the fields of
+--- experiments read them.
+---
+---     local OPTIONS <const> = options_of.define("DropoutOptions", {
+---       { "p", "probability", 0.5, "of an element becoming 0" },
+---     })
+---     ...
+---     local o = options_of.check("Dropout", options, OPTIONS)
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 
 local M = {}
 
--- Kinds of numbers: a description, and a predicate.
+---@class OptionRow
+---@field [1] string name
+---@field [2] string|table kind, as for `mismatch`; "?" after it: may be missing
+---@field [3] any default; an option with one may be missing
+---@field [4]? string documentation
+---@field type? string as LuaLS writes it, if the kind does not say it
+---@field was? string its name in earlier versions, which still works
+---@field from? fun(value: any): any converts the value of an option with the earlier name
+
+-- Kinds of numbers: a description, LuaLS's type, and a predicate.
 local NUMBERS <const> = {
-  integer = { "a whole number", function(x) return math.type(x) == "integer" end },
-  size = { "a whole number from 1 on", function(x)
+  integer = { "an integer", "integer", function(x) return math.type(x) == "integer" end },
+  size = { "a positive integer", "integer", function(x)
     return math.type(x) == "integer" and x >= 1
   end },
-  number = { "a finite number", function(x) return x - x == 0 end },
-  amount = { "a finite number from 0 on", function(x) return x >= 0 and x < math.huge end },
-  share = { "a number from 0 to 1", function(x) return x >= 0 and x <= 1 end },
-  probability = { "a number from 0 to below 1", function(x) return x >= 0 and x < 1 end },
+  count = { "a non-negative integer", "integer", function(x)
+    return math.type(x) == "integer" and x >= 0
+  end },
+  number = { "a finite number", "number", function(x) return x - x == 0 end },
+  amount = { "a non-negative number", "number", function(x) return x >= 0 and x < math.huge end },
+  share = { "a number from 0 to 1", "number", function(x) return x >= 0 and x <= 1 end },
+  probability = { "a number of at least 0 and below 1", "number", function(x)
+    return x >= 0 and x < 1
+  end },
 }
 
 local function is_native(kind)
@@ -32,17 +53,23 @@ local OBJECTS <const> = {
   end,
 }
 
+-- LuaLS's types of kinds that are not Lua's.
+local TYPES <const> = { module = "Module", scheme = "Scheme", callable = "function" }
+
 --- Describes the expected value if a value does not have a kind.
----@param kind string|table as for `check`
+---@param kind string|table "size" (positive integer), "count" (non-negative integer), "integer",
+---   {smallest =, largest =} (integer in this range), "number" (finite), "amount" (finite, at least
+---   0), "share" (0 to 1), "probability" (at least 0, below 1), "tensor", "task", "module",
+---   "scheme", "callable", "any", a Lua type, or a list of choices
 ---@param value any
 ---@return string? expected nil if the value fits
 function M.mismatch(kind, value)
   local numbers = NUMBERS[kind]
   if numbers then
-    return not (math.type(value) and numbers[2](value)) and numbers[1] or nil
+    return not (math.type(value) and numbers[3](value)) and numbers[1] or nil
   elseif type(kind) == "table" and kind.smallest then
     local fits = math.type(value) == "integer" and value >= kind.smallest and value <= kind.largest
-    return not fits and ("a whole number from %d to %d"):format(kind.smallest, kind.largest) or nil
+    return not fits and ("an integer from %d to %d"):format(kind.smallest, kind.largest) or nil
   elseif type(kind) == "table" then
     return not tables.set(kind)[value] and "one of " .. table.concat(kind, ", ") or nil
   elseif OBJECTS[kind] then
@@ -73,16 +100,146 @@ function M.shown(value)
   return (name:find "^[AEIOUaeiou]" and "an " or "a ") .. name
 end
 
+--- The message about a value that does not have a kind, with the nearest of several choices.
+---@param kind string|table as for `mismatch`; "?" after it: the value may be missing
+---@param value any
+---@return string? message such as `expected one of pre, post, got "pro"; did you mean "pre"?`; nil
+---   if the value fits
+function M.refusal(kind, value)
+  local required = type(kind) == "string" and kind:match "^(.*)%?$"
+  local expected = not (required and value == nil) and M.mismatch(required or kind, value)
+  local is_misspelt = expected and type(value) == "string" and type(kind) == "table" and kind[1]
+  return expected and ("expected %s, got %s%s"):format(expected, M.shown(value),
+    is_misspelt and suggest.hint(value, kind) or "") or nil
+end
+
+local defined, order = {}, {} -- the rows by class; the own rows of each class, in order
+
+--- Declares the options of a function.
+---@param class string name of the type of the option table
+---@param own table OptionRow[]; parent: the class whose rows it has too
+---@return table rows for `check`, in order and by name: the own rows, then those of the parent
+---   with other names
+function M.define(class, own)
+  local rows = {}
+  for _, list in ipairs { own, own.parent and M.rows(own.parent) } do
+    for _, row in ipairs(list) do
+      if not rows[row[1]] then
+        rows[#rows + 1], rows[row[1]] = row, row
+      end
+    end
+  end
+  defined[class] = rows
+  order[#order + 1] = { class = class, parent = own.parent, rows = own }
+  return rows
+end
+
+--- The declared options of a class, in order and by name.
+---@param class string
+---@return table rows
+function M.rows(class)
+  return defined[class] or error(("options: %s is not defined (yet)"):format(class), 2)
+end
+
+--- The options of a table that a class has, for the function that takes them.
+---@param class string
+---@param given table
+---@param changes table? other values
+---@return table options
+function M.pick(class, given, changes)
+  local result = {}
+  for _, row in ipairs(M.rows(class)) do
+    result[row[1]] = given[row[1]]
+  end
+  return tables.merged(result, changes)
+end
+
+--- A table with the defaults of a class in place of missing options.
+---@param class string
+---@param given table
+---@return table options
+function M.completed(class, given)
+  local result = tables.merged(given)
+  for _, row in ipairs(M.rows(class)) do
+    if result[row[1]] == nil then
+      result[row[1]] = row[3]
+    end
+  end
+  return result
+end
+
+-- The type of a row as LuaLS writes it.
+local function type_of(row)
+  local kind = row[2]
+  if row.type or type(kind) == "table" then
+    return row.type or kind.smallest and "integer"
+      or '"' .. table.concat(kind, '"|"') .. '"'
+  end
+  kind = kind:gsub("%?$", "")
+  return NUMBERS[kind] and NUMBERS[kind][2] or TYPES[kind] or kind
+end
+
+local function is_optional(row)
+  return row[3] ~= nil or type(row[2]) == "table" or row[2]:sub(-1) == "?"
+end
+
+--- The declared options as documentation comments: a class with a field for each row.
+---@return string lua
+function M.comments()
+  local lines = {}
+  for _, one in ipairs(order) do
+    lines[#lines + 1] = "---@class " .. one.class .. (one.parent and ": " .. one.parent or "")
+    for _, row in ipairs(one.rows) do
+      local default = row[3]
+      default = type(default) == "string" and ('"%s"'):format(default)
+        or type(default) == "table" and "{}" or tostring(default):gsub("e([-+])0", "e%1")
+      local text = { row[3] ~= nil and "= " .. default or nil }
+      text[#text + 1] = row[4]
+      lines[#lines + 1] = ("---@field %s%s %s %s"):format(row[1], is_optional(row) and "?" or "",
+        type_of(row), table.concat(text, "; "))
+    end
+    lines[#lines + 1] = ""
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- Rows from the short form: by name, a kind or {kind, default}.
+local function rows_of(known)
+  local rows = {}
+  for _, name in ipairs(tables.keys(known)) do
+    local rule = known[name]
+    local is_list = type(rule) == "table"
+    rows[#rows + 1] = { name, is_list and rule[1] or rule, is_list and rule[2] or nil,
+      optional = is_list }
+  end
+  return rows
+end
+
+local warned = {} -- deprecated options that were reported
+
+-- Moves the value of an option given by its earlier name, and prints a note the first time.
+local function rename(name, row, given)
+  local value = given[row.was]
+  if value == nil then
+    return given
+  end
+  if not warned[name .. " " .. row.was] then
+    warned[name .. " " .. row.was] = true
+    io.stderr:write(("%s: option %s is now called %s; the old name will be removed\n"):format(name,
+      row.was, row[1]))
+  end
+  given = tables.merged(given, { [row[1]] = row.from and row.from(value) or value })
+  given[row.was] = nil
+  return given
+end
+
 --- Checks an option table and fills in defaults.
 ---
 --- Errors: an unknown option; a value of another kind; a required option is missing.
 ---@param name string of the function, for messages
 ---@param given table?
----@param known table by option, its kind if it is required, its kind with "?" if it is optional, or
----   {kind, default}. Kinds: "size" (integer of at least 1), "integer", {smallest =, largest =}
----   (an integer in this range), "number" (finite), "amount" (finite, at least 0), "share" (0 to
----   1), "probability" (at least 0, below 1), "tensor", "task", "module", "scheme", "callable",
----   "any", a Lua type, or a list of choices
+---@param known table rows from `define`; or, in short, by option, its kind if it is required, its
+---   kind with "?" if it is optional, or {kind, default}; kinds are those of `mismatch`
 ---@param level integer? stack level of the error; 3 (the caller's caller) by default
 ---@return table a new table with every option
 function M.check(name, given, known, level)
@@ -91,30 +248,29 @@ function M.check(name, given, known, level)
     error(("%s: expected a table of options, got %s"):format(name, type(given)), level)
   end
   given = given or {}
-  local result, names = {}, tables.keys(known)
+  local rows = known[1] and known or rows_of(known)
+  local result, names = {}, {}
+  for i, row in ipairs(rows) do
+    names[i] = row[1]
+    given = row.was and rename(name, row, given) or given
+  end
+  local is_known = tables.set(names)
   for option in pairs(given) do
-    if known[option] == nil then
+    if not is_known[option] then
+      table.sort(names)
       error(("%s: unknown option %s%s"):format(name, tostring(option),
         #names == 0 and "; it takes none" or suggest.hint(tostring(option), names, "it takes")),
         level)
     end
   end
-  for _, option in ipairs(names) do
-    local rule = known[option]
-    local kind, default, optional = rule, nil, false
-    if type(rule) == "table" then
-      kind, default, optional = rule[1], rule[2], true
-    elseif rule:sub(-1) == "?" then
-      kind, optional = rule:sub(1, -2), true
-    end
-    local value = given[option]
-    if value == nil and optional then
-      value = default
+  for _, row in ipairs(rows) do
+    local option, value = row[1], given[row[1]]
+    if value == nil and (row.optional or is_optional(row)) then
+      value = row[3]
     else
-      local expected = M.mismatch(kind, value)
-      if expected then
-        error(("%s: option %s: expected %s, got %s"):format(name, option, expected,
-          M.shown(value)), level)
+      local refusal = M.refusal(row[2], value)
+      if refusal then
+        error(("%s: option %s: %s"):format(name, option, refusal), level)
       end
     end
     result[option] = value

@@ -52,7 +52,7 @@ local function lift(value)
   if not whole then
     local metatable = getmetatable(value)
     local got = type(value) == "number" and value or metatable and metatable.__name or type(value)
-    error("a position can only be added to positions and whole numbers, got " .. tostring(got), 0)
+    error("a position can only be added to positions and integers, got " .. tostring(got), 0)
   end
   return new({ ["1"] = whole ~= 0 and whole or nil }, false)
 end
@@ -105,7 +105,7 @@ function Angle.__mul(a, b)
   end
   local whole = type(factor) == "number" and math.tointeger(factor)
   if not whole then
-    error("a position can only be multiplied by whole numbers and by theta", 0)
+    error("a position can only be multiplied by integers and by theta", 0)
   end
   local multiples = {}
   whole = math.max(-MOST - 1, math.min(whole, MOST + 1))
@@ -120,7 +120,7 @@ function Angle.__unm(a)
 end
 
 function Angle.__div()
-  error("a position can only be multiplied by whole numbers and by theta", 0)
+  error("a position can only be multiplied by integers and by theta", 0)
 end
 
 Angle.__pow = Angle.__div

@@ -103,7 +103,7 @@ local function render(variables, named)
   return table.concat(parts, ", ")
 end
 
---- Searches for a counterexample among small whole numbers: one term before two, one pair before
+--- Searches for a counterexample among small integers: one term before two, one pair before
 --- two, small sums before large ones.
 ---@param sides table[]
 ---@param variables table[]

@@ -89,7 +89,7 @@ end
 --- relative to the scale of the sums: their value with all numbers replaced by absolute values, and
 --- cosines and sines by 1.
 ---
---- An equation is text with two or more sides. They can use whole numbers, + - * ^, x[1] and x[2]
+--- An equation is text with two or more sides. They can use integers, + - * ^, x[1] and x[2]
 --- (the members of a vector's pairs), rotate(x, m), unrotate, cos(m) and sin(m) (of m theta), dot,
 --- pair(a, b) (the vector with these members), sum (over the terms), rotation(m) (the matrix R_m)
 --- and transpose. If the left operand of * is a matrix or a transposed vector, * is the matrix

@@ -1,11 +1,11 @@
---- Evaluates a side of an equation: a Lua expression of whole numbers, names, calls such as
+--- Evaluates a side of an equation: a Lua expression of integers, names, calls such as
 --- dot(x, y), the parts x[1] and x[2], and + - * ^. Only these tokens reach Lua's `load`, all
---- operators act on operands defined here, and whole numbers never wrap around.
+--- operators act on operands defined here, and integers never wrap around.
 local quantity = require "roper.identity.quantity"
 
 local M = {}
 
-local TOO_LARGE <const> = 2.0 ^ 53 -- whole numbers below this are exact as floats
+local TOO_LARGE <const> = 2.0 ^ 53 -- integers below this are exact as floats
 
 local OPERATORS <const> = {
   __add = { "+", function(a, b) return a + b end },
@@ -18,12 +18,12 @@ local OPERATORS <const> = {
 local function whole(number, text)
   local is_exact = math.abs(number) < TOO_LARGE
   if not is_exact then
-    error(text .. ": expected whole numbers below 2^53", 0)
+    error(text .. ": expected integers below 2^53", 0)
   end
-  return math.tointeger(number) or error(("expected a whole number, got %s"):format(text), 0)
+  return math.tointeger(number) or error(("expected an integer, got %s"):format(text), 0)
 end
 
--- A value in an expression: a whole number, a quantity, a position or a function.
+-- A value in an expression: an integer, a quantity, a position or a function.
 local Operand = {}
 
 local function wrap(value)
@@ -99,7 +99,7 @@ function M.read(text, lookup)
   local code = text:gsub("[%w_.]+", function(word)
     local is_number = word:find "^%d"
     if is_number and word:find "%D" then
-      error("expected a whole number, got " .. word, 0)
+      error("expected an integer, got " .. word, 0)
     end
     local name = "v" .. word -- never a keyword
     values[name] = wrap(is_number and whole(tonumber(word) + 0.0, word) or lookup(word))

@@ -70,7 +70,7 @@ local function lift(value, what)
   local whole = type(value) == "number" and math.tointeger(value)
   if not whole then
     local got = type(value) == "number" and tostring(value) or M.describe(value)
-    error(("%s: expected a quantity or a whole number, got %s"):format(what, got), 0)
+    error(("%s: expected a quantity or an integer, got %s"):format(what, got), 0)
   end
   return new("number", false, "number", whole)
 end
@@ -119,7 +119,7 @@ function Quantity.__pow(x, exponent)
   local count = type(exponent) == "number" and math.tointeger(exponent)
   if not count or count < 1 or count > 64 then
     local got = type(exponent) == "number" and tostring(exponent) or M.describe(exponent)
-    error("^: expected a whole number from 1 to 64 as exponent, got " .. got, 0)
+    error("^: expected an integer from 1 to 64 as exponent, got " .. got, 0)
   end
   local result = lift(x, "^")
   for _ = 2, count do
@@ -152,7 +152,7 @@ local function check_position(name, value)
   local position = angles.lift(value)
   if not position then
     local got = type(value) == "number" and value or M.describe(value)
-    error(("%s: expected a position or a whole number, got %s"):format(name, got), 0)
+    error(("%s: expected a position or an integer, got %s"):format(name, got), 0)
   end
   return position
 end

@@ -45,7 +45,7 @@ end
 -- Describes a counterexample.
 local function counterexample(found)
   if not found then
-    return "no counterexample among small whole numbers"
+    return "no counterexample among small integers"
   end
   return ("%s%sleft\u{A0}%.4g, right\u{A0}%.4g"):format(found.values,
     found.values ~= "" and ": " or "", found.left, found.right)

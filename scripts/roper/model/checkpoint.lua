@@ -211,7 +211,7 @@ local function check_sizes(path, options, tensors)
   local sizes = {}
   for _, name in ipairs { "vocabulary", "d_model", "layers", options.d_ff and "d_ff" } do
     sizes[name] = math.type(options[name]) == "integer" and options[name] or error(
-      ("%s: damaged: %s of its options: expected a whole number, got %s"):format(path, name,
+      ("%s: damaged: %s of its options: expected an integer, got %s"):format(path, name,
         tostring(options[name])), 0)
   end
   local width = sizes.d_model
@@ -362,11 +362,11 @@ local function check_state(path, saved)
       and math.type(value[2]) == "integer" and #value == 2
   end
   for _, name in ipairs { "step", "count", "optimizer_count" } do
-    expect(name, "a whole number from 0 on", is_count)
+    expect(name, "a non-negative integer", is_count)
   end
   expect("sum", "a number", function(value) return type(value) == "number" end)
-  expect("task", "two whole numbers", is_pair)
-  expect("random", "two whole numbers", is_pair)
+  expect("task", "two integers", is_pair)
+  expect("random", "two integers", is_pair)
 end
 
 -- Reads a training checkpoint: its tensors, its metadata, and the state in the metadata.

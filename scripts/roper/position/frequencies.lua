@@ -31,7 +31,7 @@ end
 function M.rotated(name, o)
   local rotated = math.tointeger(o.fraction * o.dim)
   if not rotated or rotated < 2 or rotated > o.dim or rotated % 2 ~= 0 then
-    error(("%s: expected fraction * dim to be an even whole number from 2 to dim, got %g * %d")
+    error(("%s: expected fraction * dim to be an even integer from 2 to dim, got %g * %d")
       :format(name, o.fraction, o.dim), 0)
   end
   return rotated

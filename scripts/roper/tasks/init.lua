@@ -40,7 +40,7 @@ end
 ---@field name string
 ---@field meaning string
 ---@field kind? string|string[] the kind of its value, in the form of `options.check`; by default a
----   whole number if `smallest` is set, else a boolean
+---   integer if `smallest` is set, else a boolean
 ---@field smallest? integer
 ---@field standard? any the default
 ---@field largest? integer

@@ -240,7 +240,7 @@ M.schedule = {}
 
 local function check_count(name, value, least)
   if math.type(value) ~= "integer" or value < least then
-    error(("schedule.%s: expected a whole number from %d on, got %s"):format(name, least,
+    error(("schedule.%s: expected an integer from %d on, got %s"):format(name, least,
       tostring(value)), 3)
   end
 end

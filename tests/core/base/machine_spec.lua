@@ -14,7 +14,7 @@ describe("threads", function()
   it("reject invalid numbers", function()
     for _, n in ipairs({ 0, -1, 1 << 20, 1.5, 2 ^ 40, 0 / 0, "many" }) do
       assert.error_matches(function() roper.threads(n) end,
-        "threads: expected a whole number from 1 to %d+, got ")
+        "threads: expected an integer from 1 to %d+, got ")
     end
     assert.error_matches(function() roper.threads(1, 2) end, "threads: expected at most 1")
   end)

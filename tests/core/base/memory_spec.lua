@@ -86,11 +86,11 @@ describe("memory", function()
 
   it("rejects invalid settings", function()
     assert.error_matches(function() roper.memory_limit(-1) end,
-      "bytes: expected a whole number from 0")
-    assert.error_matches(function() roper.memory_limit() end, "bytes: expected a whole number")
+      "bytes: expected an integer from 0")
+    assert.error_matches(function() roper.memory_limit() end, "bytes: expected an integer")
     assert.error_matches(function() core.memory_fail_after("x") end,
-      "count: expected a whole number")
-    assert.error_matches(function() core.memory_fail_after(-2) end, "whole number from %-1")
+      "count: expected an integer")
+    assert.error_matches(function() core.memory_fail_after(-2) end, "integer from %-1")
   end)
 end)
 

@@ -129,7 +129,7 @@ describe("random fills", function()
 end)
 
 describe("randint", function()
-  it("returns every whole number of its range, evenly", function()
+  it("returns every integer of its range, evenly", function()
     roper.seed(7)
     local x = roper.randint(-2, 3, { 60000 })
     assert.equal("int32", x:dtype())
@@ -150,14 +150,14 @@ describe("random functions reject", function()
     assert.error_matches(function() roper.rand({ 2 }, "int32") end,
       "'rand' %(expected float32 or float64, got int32")
     assert.error_matches(function() roper.randn({ -1 }) end,
-      "size 1: expected a whole number from 0")
+      "size 1: expected a non%-negative integer")
     assert.error_matches(function() roper.randn("3") end, "table expected, got string")
     assert.error_matches(function() roper.randn({ 2 }, "float32", 1) end,
       "expected no argument after the dtype")
     assert.error_matches(function() roper.randint(3, 2, { 1 }) end,
-      "high: expected a whole number from 3 to 2147483647, got 2")
+      "high: expected an integer from 3 to 2147483647, got 2")
     assert.error_matches(function() roper.randint(0.5, 2, { 1 }) end,
-      "low: expected a whole number")
+      "low: expected an integer")
     assert.error_matches(function() roper.randint(-2 ^ 31, 2 ^ 31 - 1, { 1 }) end,
       "smaller than that of int32")
     assert.error_matches(function() roper.randint(1, 2, 3) end, "table expected, got number")
@@ -217,8 +217,8 @@ describe("random_permuted", function()
   end)
 
   it("rejects indices outside the range", function()
-    assert.error_matches(function() permuted(1, 0, 1) end, "count: expected a whole number")
-    assert.error_matches(function() permuted(1, 5, 6) end, "index: expected a whole number")
-    assert.error_matches(function() permuted(1, 5, 0) end, "index: expected a whole number")
+    assert.error_matches(function() permuted(1, 0, 1) end, "count: expected an integer")
+    assert.error_matches(function() permuted(1, 5, 6) end, "index: expected an integer")
+    assert.error_matches(function() permuted(1, 5, 0) end, "index: expected an integer")
   end)
 end)

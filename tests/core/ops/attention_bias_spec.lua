@@ -212,8 +212,8 @@ describe("attention with a bias", function()
     refused("bias: expected float32 that broadcasts to .*, got float32 %[2, 3, 5, 2, 4%]",
       roper.zeros({ 2, 3, 5, 2, 4 }))
     refused("bias: .*, got float32 %[1, 1, 1, 1, 0%]", roper.zeros({ 1, 1, 1, 1, 0 }))
-    for first, message in pairs({ [1.5] = "option first: expected a whole number, got 1.5",
-      ["x"] = 'option first: expected a whole number, got "x"',
+    for first, message in pairs({ [1.5] = "option first: expected an integer, got 1.5",
+      ["x"] = 'option first: expected an integer, got "x"',
       [2 ^ 31] = "expected distances within 2147483647",
       [{ 1, 2 }] = "option first: expected one for each of 1 biases, got 2" }) do
       for _, position in ipairs({ "rope", "alibi" }) do

@@ -277,8 +277,8 @@ describe("attention", function()
     refused("attention: option scale: expected a number other than 0", q, k, k, { scale = 0 })
     refused("attention: option causal: expected true or false, got 1", q, k, k, { causal = 1 })
     refused('attention: option dropout: expected a number, got "x"', q, k, k, { dropout = "x" })
-    refused("attention: unknown option mas; it takes position, causal, bias, mask", q, k, k,
-      { mas = 1 })
+    refused('attention: unknown option mas; did you mean "mask"%? It takes position, causal',
+      q, k, k, { mas = 1 })
     refused("attention: unknown option 1", q, k, k, { 5 })
     refused("expected one of none, .*rope, roper.*, got rop", q, k, k, { position = "rop" })
     refused("attention: option position: expected a position scheme, got false", q, k, k,
@@ -314,7 +314,7 @@ describe("attention", function()
       { position = roper.position.rope({ dim = 6, rotate = "vo" }) })
     refused("rope: fraction: expected an even number of rotated features, got 0.3 of 8, which is",
       { position = { type = "rope", fraction = 0.3 } })
-    refused("rope: unknown option bse; it takes dim, base",
+    refused('rope: unknown option bse; did you mean "base"%? It takes dim, base',
       { position = { type = "roper", bse = 1 } })
     assert.error_matches(function() roper.oracle.attention(q, k, k, { dropout = 0.5 }) end,
       "oracle.attention: option dropout: expected 0, got 0.5")

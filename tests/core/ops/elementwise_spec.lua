@@ -46,7 +46,7 @@ describe("gradients of binary functions", function()
     { {}, {} },
   }
 
-  -- Numbers whose ratios stay between the same whole numbers.
+  -- Numbers whose ratios stay between the same integers.
   local function between(x)
     return x:abs() * 0.1 + roper.where(x:gt(0), 1.1, x * 0 + 5.3)
   end

@@ -168,6 +168,6 @@ describe("linear_cross_entropy", function()
     assert.error_matches(call(x, weight, bias, targets + 1),
       "linear_cross_entropy: expected targets from 0 to 4, got 5 as element 4")
     assert.error_matches(call(x, weight, bias, targets, { rows = -1 }),
-      "option rows: expected a whole number from 0")
+      "option rows: expected an integer from 0")
   end)
 end)

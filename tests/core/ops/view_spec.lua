@@ -70,7 +70,7 @@ describe("view", function()
         "view: %[2, 3%] has 6 elements, which do not fill shape %[")
     end
     assert.error_matches(function() x:view({ -2, 3 }) end,
-      "'view' %(size 1: expected a whole number from %-1 on, got %-2")
+      "'view' %(size 1: expected a non%-negative integer or %-1, got %-2")
     assert.error_matches(function() x:view({ 6, 1, 1, 1, 1, 1, 1, 1, 1 }) end,
       "at most 8 sizes, got 9")
     assert.error_matches(function() roper.zeros({ 0 }):view({ -1, 0 }) end, "do not fill")
@@ -122,7 +122,7 @@ describe("transpose and permute", function()
     assert.error_matches(function() x:permute({ 1, 1 }) end,
       "permute: expected each axis of %[2, 3%] once, got 1 as element 2")
     assert.error_matches(function() x:permute({ 1, 3 }) end, "got 3 as element 2")
-    assert.error_matches(function() x:permute({ 0, 1 }) end, "whole number from 1 on, got 0")
+    assert.error_matches(function() x:permute({ 0, 1 }) end, "positive integer, got 0")
   end)
 
   it("have the gradient in the order of their input", function()
@@ -147,8 +147,8 @@ describe("narrow", function()
       "narrow: 2 elements from 4 on are outside axis 2 of %[3, 4%]")
     assert.error_matches(function() x:narrow(1, 1, 2 ^ 62) end, "narrow: .* outside axis 1")
     assert.error_matches(function() x:narrow(1, math.maxinteger, 1) end, "outside axis 1")
-    assert.error_matches(function() x:narrow(1, 0, 1) end, "start: expected a whole number from 1")
-    assert.error_matches(function() x:narrow(1, 1, -1) end, "size: expected a whole number from 0")
+    assert.error_matches(function() x:narrow(1, 0, 1) end, "start: expected an integer from 1")
+    assert.error_matches(function() x:narrow(1, 1, -1) end, "size: expected an integer from 0")
     assert.error_matches(function() x:narrow(3, 1, 1) end, "an axis from 1 to 2")
   end)
 
@@ -175,7 +175,7 @@ describe("expand", function()
   it("rejects shapes that do not match or are invalid", function()
     local x = roper.ones({ 1 })
     assert.error_matches(function() x:expand({ 3, -1 }) end,
-      "size 2: expected a whole number from 0")
+      "size 2: expected a non%-negative integer")
     assert.error_matches(function() x:expand({ 1 << 32, 1 << 32 }) end, "more elements than can be")
     assert.error_matches(function() roper.ones({ 2 }):expand({ 3 }) end,
       "broadcast: %[2%] does not broadcast to %[3%]")

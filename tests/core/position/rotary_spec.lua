@@ -62,8 +62,8 @@ describe("rotary scheme", function()
   it("rejects invalid schemes", function()
     for message, options in pairs({
       ["expected dim, the number of features of a head"] = {},
-      ["option dim: expected a whole number from 1 to %d+, got 0"] = { dim = 0 },
-      ["option dim: expected a whole number from 1 to %d+, got 2.5"] = { dim = 2.5 },
+      ["option dim: expected an integer from 1 to %d+, got 0"] = { dim = 0 },
+      ["option dim: expected an integer from 1 to %d+, got 2.5"] = { dim = 2.5 },
       ["dim: expected 1 to 8192 features, got 10000"] = { dim = 10000 },
       ["expected an even number of rotated features, got 1 of 5, which is 5"] = { dim = 5 },
       ["number of rotated features, got 0.3 of 8, which is 2.4"] = { dim = 8, fraction = 0.3 },
@@ -81,11 +81,12 @@ describe("rotary scheme", function()
       ["expected frequencies up to .*, got %-1e%+300 for pair 2"] =
         { dim = 4, frequencies = { 1, -1e300 } },
       ['option base: expected a number, got "x"'] = { dim = 8, base = "x" },
-      ['pairing: expected "half" or "interleaved", got "halves"'] = { dim = 8, pairing = "halves" },
-      ["option pairing: expected a string, got 5"] = { dim = 8, pairing = 5 },
+      ['pairing: expected one of half, interleaved, got "hafl"; did you mean "half"%?'] =
+        { dim = 8, pairing = "hafl" },
+      ["option pairing: expected one of half, interleaved, got 5"] = { dim = 8, pairing = 5 },
       ['letters of "qkvo", each at most once, got "qq"'] = { dim = 8, rotate = "qq" },
       ['letters of "qkvo", each at most once, got "kqw"'] = { dim = 8, rotate = "kqw" },
-      ["unknown option dims; it takes dim, base, pairing, fraction, value_fraction, rotate"] =
+      ['unknown option dims; did you mean "dim"%? It takes dim, base, pairing, fraction'] =
         { dims = 8 },
     }) do
       assert.error_matches(function() roper.position.rope(options) end, "rope: .-" .. message)

@@ -326,7 +326,7 @@ describe("binary functions", function()
       'div: expected float32 or float64, got int32; convert it with :to "float32"')
     assert.error_matches(function() return x ^ 2 end, "pow: expected float32 or float64, got int32")
     assert.error_matches(function() return x + (1 << 31) end,
-      "a whole number .*, got 2147483648")
+      "an integer .*, got 2147483648")
   end)
 
   it("accepts int32 with floats that represent its numbers", function()

@@ -67,9 +67,9 @@ describe("round_to", function()
   it("rejects other formats, int32 and missing arguments", function()
     local x = roper.ones({ 2 })
     assert.error_matches(function() x:round_to("half") end,
-      'round_to: expected "float16" or "bfloat16", got "half"$')
+      'round_to: expected one of float16, bfloat16, got "half"$')
     assert.error_matches(function() x:round_to("float32") end,
-      'got "float32"; :to%(%) converts to other dtypes')
+      'got "float32"; :to%(%) converts to it')
     assert.error_matches(function() x:round_to() end, "string expected, got nil")
     assert.error_matches(function() x:to("int32"):round_to("float16") end,
       "round_to: expected float32 or float64, got int32")

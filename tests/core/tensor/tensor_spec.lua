@@ -53,9 +53,9 @@ describe("tensor", function()
   it("rejects int32 elements that are not whole or too large", function()
     for _, value in ipairs({ 0.5, 2 ^ 31, -2 ^ 31 - 1, nan, inf }) do
       assert.error_matches(function() roper.tensor({ 1, value }, "int32") end,
-        "tensor: expected whole numbers of 32 bits for int32, got .* as element 2")
+        "tensor: expected integers of 32 bits for int32, got .* as element 2")
       assert.error_matches(function() roper.full({ 2 }, value, "int32") end,
-        "fill: expected a whole number that fits int32, got ")
+        "fill: expected an integer that fits int32, got ")
     end
   end)
 end)
@@ -82,7 +82,7 @@ describe("zeros, ones and full", function()
       local listed = make({ 2, 3 }, "float64")
       roper.seed(1)
       assert.equal(listed, make(2, 3, "float64"))
-      assert.error_matches(function() make(2, -1) end, "size 2: expected a whole number from 0 on")
+      assert.error_matches(function() make(2, -1) end, "size 2: expected a non%-negative integer")
       assert.error_matches(function() make(2, "float32", 3) end, "no argument after the dtype")
       assert.error_matches(function() make({ 2 }, "float32", 3) end, "no argument after the dtype")
       assert.error_matches(function() make({ 2 }, 3) end, "got 3")
@@ -95,7 +95,7 @@ describe("zeros, ones and full", function()
   it("reject invalid sizes", function()
     for _, size in ipairs({ -1, 0.5, nan, inf, "x", 2 ^ 63, false }) do
       assert.error_matches(function() roper.zeros({ 2, size }) end,
-        "zeros.*size 2: expected a whole number from 0 on, got ")
+        "zeros.*size 2: expected a non%-negative integer, got ")
     end
     assert.error_matches(function() roper.ones({ 1, 1, 1, 1, 1, 1, 1, 1, 1 }) end,
       "ones.*expected at most 8 sizes, got 9")
@@ -131,7 +131,7 @@ describe("arange", function()
         "arange: expected a finite range and a step other than 0, got ")
     end
     assert.error_matches(function() roper.arange(0, 1, 0.5, "int32") end,
-      "arange: expected whole numbers of 32 bits")
+      "arange: expected integers of 32 bits")
   end)
 end)
 
@@ -298,7 +298,7 @@ describe("assignment", function()
     assert.error_matches(function() x[1] = "a" end, "expected a number or a tensor, got string")
     assert.error_matches(function() x[3] = 1 end, "index: expected an index")
     assert.error_matches(function() roper.zeros({ 2 }, "int32")[1] = 0.5 end,
-      "expected a whole number from .*, got 0.5")
+      "expected an integer from .*, got 0.5")
     assert.error_matches(function() x:fill("a") end, "number expected, got string")
   end)
 

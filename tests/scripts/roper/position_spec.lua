@@ -117,7 +117,7 @@ describe("position.convert_pairing", function()
     refused("got", "half", nil)
     refused("axis 1: expected a multiple of 5 heads, got 12 features", "half", "half",
       { heads = 5 })
-    refused("heads: expected a whole number from 1 on, got 0", "half", "half", { heads = 0 })
+    refused("heads: expected a positive integer, got 0", "half", "half", { heads = 0 })
     refused("rotated: expected an even number up to 12, got 14", "half", "half", { rotated = 14 })
     refused("rotated: expected an even number up to 12, got 3", "half", "half", { rotated = 3 })
     refused('unknown option head; did you mean "heads"%? It takes axis, heads, rotated', "half",

@@ -61,7 +61,7 @@ local function is_finite(x)
   return x == x and math.abs(x) ~= math.huge
 end
 
--- The notation and the common scale of the finite numbers of a tensor. Whole numbers and decimals
+-- The notation and the common scale of the finite numbers of a tensor. Integers and decimals
 -- are preferred, if no number becomes zero; a scale is used for large or small numbers within three
 -- orders of magnitude; all others have scientific notation.
 local function notation(nested, dtype)

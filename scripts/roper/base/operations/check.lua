@@ -12,8 +12,8 @@ function M.tensor(name, value)
   end
 end
 
---- Converts a whole number to an integer; raises an error in the name of a function for any other
---- value.
+--- Converts a number to an integer; raises an error in the name of a function unless its value is
+--- one.
 ---@param name string
 ---@param what string name of the argument
 ---@param value any
@@ -21,7 +21,7 @@ end
 function M.integer(name, what, value)
   local number = math.type(value) and math.tointeger(value)
   if not number then
-    error(("%s: expected a whole number as %s, got %s"):format(name, what, format.value(value)), 3)
+    error(("%s: expected an integer as %s, got %s"):format(name, what, format.value(value)), 3)
   end
   return number
 end

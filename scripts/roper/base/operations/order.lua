@@ -88,7 +88,7 @@ end
 
 --- Rolls the elements along an axis: those moved past one end reappear at the other.
 ---
---- Errors: an axis that x does not have; a shift that is not a whole number.
+--- Errors: an axis that x does not have; a shift that is not an integer.
 ---
 ---     > roper.tensor{1, 2, 3, 4}:roll(1)
 ---     float32 [4]

@@ -6,7 +6,7 @@
 ---
 --- The third term uses δ(j, i), as in the paper; the authors' code uses δ(i, j) in both terms. The
 --- paper projects one table, K = P W_k and Q = P W_q; here, the vectors for each head and distance
---- are trained directly. Distances are rounded to whole numbers. Each layer has its own vectors.
+--- are trained directly. Distances are rounded to integers. Each layer has its own vectors.
 ---
 --- Errors: `dim` or `heads` is missing.
 ---

@@ -26,7 +26,7 @@ local function check(sections, count)
   local sum = 0
   for _, size in ipairs(sections) do
     if math.type(size) ~= "integer" or size < 0 then
-      error(("mrope: option sections: expected non-negative whole numbers, got %s"):format(
+      error(("mrope: option sections: expected non-negative integers, got %s"):format(
         options_of.shown(size)), 3)
     end
     sum = sum + size

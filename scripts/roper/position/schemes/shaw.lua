@@ -1,5 +1,5 @@
 --- A trained vector for each distance is added to the key, and another to the value (Shaw et al.
---- 2018). Heads share the vectors; layers do not. Distances are rounded to whole numbers.
+--- 2018). Heads share the vectors; layers do not. Distances are rounded to integers.
 ---
 ---     sᵢⱼ = qᵢ · (kⱼ + A^K_c) / √d,   c = clip(j − i, −clip, clip)
 ---     oᵢ = Σⱼ aᵢⱼ (vⱼ + A^V_c)

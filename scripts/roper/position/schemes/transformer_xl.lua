@@ -5,7 +5,7 @@
 ---     sᵢⱼ = [(qᵢ + u) · kⱼ + (qᵢ + w) · r_c] / √d,   c = clip(j − i, −clip, clip)
 ---
 --- The paper projects sinusoids, W_R r; here, the vectors for each head and distance are trained
---- directly, and distances are clipped at `clip` and rounded to whole numbers. Each layer has its
+--- directly, and distances are clipped at `clip` and rounded to integers. Each layer has its
 --- own vectors.
 ---
 --- Errors: `dim` or `heads` is missing.

@@ -285,7 +285,7 @@ end
 function TextTask:set_random(seed, counter)
   arguments.self("TextTask:set_random", self, TextTask)
   if math.type(seed) ~= "integer" or math.type(counter) ~= "integer" then
-    error(("task:set_random: expected whole numbers, got %s and %s"):format(
+    error(("task:set_random: expected integers, got %s and %s"):format(
       options_of.shown(seed), options_of.shown(counter)), 2)
   end
   self.seed, self.counter = seed, counter

@@ -9,7 +9,7 @@ local M = {}
 
 local MOST_BINS <const> = 1000
 local MOST_CHOSEN <const> = 100 -- bins by default
-local MOST_WHOLE <const> = 50 -- largest range of whole numbers with a bin for each number
+local MOST_WHOLE <const> = 50 -- largest range of integers with a bin for each number
 
 local LARGEST_WHOLE <const> = 2 ^ 50 -- below this, bin edges at halves are exact
 

@@ -32,7 +32,7 @@ local function check_pairs(name, asked, count)
   local list = {}
   for i, pair in ipairs(asked or {}) do
     if math.type(pair) ~= "integer" or pair < 1 or pair > count then
-      error(("%s: pairs: expected whole numbers from 1 to %d, got %s as element %d"):format(name,
+      error(("%s: pairs: expected integers from 1 to %d, got %s as element %d"):format(name,
         count, tostring(pair), i), 0)
     end
     list[i] = pair

@@ -19,7 +19,7 @@ describe("format.tensor", function()
       roper.tensor({ { 1.5, -2, 0.25 }, { 10, 0, 0.125 } }))
   end)
 
-  it("shows whole numbers without a point, and -0 as 0", function()
+  it("shows integers without a point, and -0 as 0", function()
     shows([[
       |float64 [3]
       | 1 -2  0]], roper.tensor({ 1, -2, -0.0 }, "float64"))

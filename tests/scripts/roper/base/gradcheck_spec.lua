@@ -76,6 +76,6 @@ describe("gradcheck", function()
     assert.error_matches(function() roper.gradcheck(f, {}, { eps = 1 }) end,
       "gradcheck: unknown option eps; it takes most, step, tolerance")
     assert.error_matches(function() roper.gradcheck(f, {}, { most = 0 }) end,
-      "gradcheck: option most: expected a whole number from 1 on, got 0")
+      "gradcheck: option most: expected a positive integer, got 0")
   end)
 end)

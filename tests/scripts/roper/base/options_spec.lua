@@ -33,10 +33,10 @@ describe("options.check", function()
 
   it("rejects values of another kind, and names option, kind and value", function()
     for _, case in ipairs({
-      { "count", "a whole number from 1 on", { 0, -1, 1.5, 1.0, "3", {}, true, 0 / 0 } },
-      { "offset", "a whole number", { 1.5, 2.0, "x", true } },
+      { "count", "a positive integer", { 0, -1, 1.5, 1.0, "3", {}, true, 0 / 0 } },
+      { "offset", "an integer", { 1.5, 2.0, "x", true } },
       { "rate", "a finite number", { "1", 0 / 0, math.huge, -math.huge, {} } },
-      { "dropout", "a number from 0 to below 1", { -0.1, 1, "0", 0 / 0 } },
+      { "dropout", "a number of at least 0 and below 1", { -0.1, 1, "0", 0 / 0 } },
       { "name", "a string", { 1, true } },
       { "norm", "one of pre, post", { "both", 1, false } },
       { "causal", "a boolean", { 0, "true" } },
@@ -53,8 +53,15 @@ describe("options.check", function()
     end
   end)
 
+  it("suggests the nearest of several choices", function()
+    assert.has_error(function() check({ count = 1, norm = "pro" }) end,
+      'f: option norm: expected one of pre, post, got "pro"; did you mean "pre"?')
+    assert.has_error(function() require("roper.base.arguments").check("g", "x", { "a" }, "A") end,
+      'g: x: expected one of a, got "A"; did you mean "a"?')
+  end)
+
   it("rejects missing options", function()
-    local message = "f: option count: expected a whole number from 1 on, got nil"
+    local message = "f: option count: expected a positive integer, got nil"
     assert.has_error(function() check({}) end, message)
     assert.has_error(function() check() end, message)
     assert.has_error(function() options.check("f", {}, { x = "any" }) end,

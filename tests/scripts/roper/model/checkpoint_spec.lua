@@ -391,8 +391,8 @@ describe("checkpoint.save and load", function()
     refused(other .. "by its options layers.1.feed_forward.inner.weight is [1073741824, 16]",
       { d_ff = 1 << 30 })
     refused(other .. "layers.2.attention.key.bias is missing here and [16] there", { layers = 1 })
-    refused("damaged: layers of its options: expected a whole number, got x", { layers = "x" })
-    refused("damaged: d_model of its options: expected a whole number, got 16.5",
+    refused("damaged: layers of its options: expected an integer, got x", { layers = "x" })
+    refused("damaged: d_model of its options: expected an integer, got 16.5",
       { d_model = 16.5 })
     -- An axis of no length makes room for any other.
     tensors["embedding.weight"] = core.zeros({ 0, 1 << 20 })

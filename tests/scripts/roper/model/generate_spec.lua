@@ -436,13 +436,13 @@ describe("generate", function()
     refuses(nil, {}, "generate: expected a list of prompts, got nil")
     refuses({ {} }, {}, "string expected, got table")
     refuses({ "a" }, { task = 5 }, "generate: option task: expected a task, got 5")
-    refuses({ "a" }, { most = 0 }, "generate: option most: expected a whole number from 1 on")
+    refuses({ "a" }, { most = 0 }, "generate: option most: expected a positive integer")
     refuses({ "a" }, { temperature = -1 },
             "generate: temperature: expected a number from 0 on, got %-1")
     refuses({ "a" }, { temperature = 0 / 0 }, "generate: option temperature: expected a finite")
     refuses({ "a" }, { temprature = 1 },
             'generate: unknown option temprature; did you mean "temperature"')
-    refuses({ "a" }, { seed = 1.5 }, "generate: option seed: expected a whole number, got 1.5")
+    refuses({ "a" }, { seed = 1.5 }, "generate: option seed: expected an integer, got 1.5")
     refuses({ "a" }, { stop = "" }, 'generate: stop: expected a text, or false for none, got ""')
     refuses({ "a" }, { stop = 5 }, "generate: stop: expected a text, or false for none, got 5")
     assert.error_matches(function() roper.generate(nil, { "a" }, { task = task }) end,

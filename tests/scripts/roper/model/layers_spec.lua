@@ -33,7 +33,7 @@ describe("nn.Linear", function()
 
   it("rejects invalid options and other widths", function()
     assert.error_matches(function() nn.Linear({ inputs = 3 }) end,
-                         "Linear: option outputs: expected a whole number from 1 on, got nil")
+                         "Linear: option outputs: expected a positive integer, got nil")
     assert.error_matches(function() nn.Linear({ inputs = 3, output = 2 }) end,
                          'unknown option output; did you mean "outputs"')
     assert.error_matches(function() nn.Linear({ inputs = 1.5, outputs = 2 }) end, "got 1.5")

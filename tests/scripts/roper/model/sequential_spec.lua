@@ -108,7 +108,7 @@ describe("nn.Dropout", function()
     assert.equal(x, dropout:training(false)(x))
     assert.equal(0.5, nn.Dropout().p)
     assert.error_matches(function() nn.Dropout({ p = 1 }) end,
-      "Dropout: option p: expected a number from 0 to below 1, got 1")
+      "Dropout: option p: expected a number of at least 0 and below 1, got 1")
   end)
 end)
 

@@ -43,7 +43,8 @@ describe("nn.TransformerLayer", function()
     for _, dropout in ipairs({ -0.1, 1, 1.5 }) do
       assert.has_error(function()
         nn.TransformerLayer({ d_model = 8, heads = 2, dropout = dropout })
-      end, "TransformerLayer: option dropout: expected a number from 0 to below 1, got " .. dropout)
+      end, "TransformerLayer: option dropout: expected a number of at least 0 and below 1, got "
+        .. dropout)
     end
   end)
 end)
@@ -213,9 +214,9 @@ describe("nn.Transformer", function()
     refuses({ vocabulary = {} }, "vocabulary: expected the number of tokens .* got 0")
     refuses({ vocabulary = "abc" }, "vocabulary: expected the number of tokens .* got abc")
     refuses({ d_modell = 8 }, 'Transformer: unknown option d_modell; did you mean "d_model"')
-    refuses({ layers = 0 }, "option layers: expected a whole number from 1 on, got 0")
-    refuses({ layers = "3" }, 'option layers: expected a whole number from 1 on, got "3"')
-    refuses({ heads = 2.5 }, "option heads: expected a whole number from 1 on, got 2.5")
+    refuses({ layers = 0 }, "option layers: expected a positive integer, got 0")
+    refuses({ layers = "3" }, 'option layers: expected a positive integer, got "3"')
+    refuses({ heads = 2.5 }, "option heads: expected a positive integer, got 2.5")
     refuses({ d_model = 10, heads = 4 },
       "expected d_model divisible by heads, got d_model 10 and 4 heads")
     refuses({ d_model = 12, heads = 4 }, "expected an even number of rotated features, got 1 of 3")

@@ -113,7 +113,7 @@ describe("evaluation.solve", function()
 
   it("rejects bad options", function()
     assert.error_matches(function() evaluation.solve({}, tasks[1], { problems = 0 }) end,
-                         "solve: option problems: expected a whole number from 1 on, got 0")
+                         "solve: option problems: expected a positive integer, got 0")
     assert.error_matches(function() evaluation.solve({}, tasks[1], { problem = 1 }) end,
                          'solve: unknown option problem; did you mean "problems"')
   end)
@@ -296,7 +296,7 @@ describe("evaluation.answers", function()
       "answers: expected sequences with answers, got none in 3 of length 10")
     assert.is_true(model.is_training)
     assert.error_matches(function() evaluation.answers(model, short, { sequences = 0 }) end,
-                         "answers: option sequences: expected a whole number from 1 on, got 0")
+                         "answers: option sequences: expected a positive integer, got 0")
     assert.error_matches(function() evaluation.answers(model, short, { sequence = 1 }) end,
                          'did you mean "sequences"')
   end)

@@ -115,8 +115,9 @@ describe("optim.Adam", function()
       [{ rate = math.huge }] = "Adam: option rate: expected a finite number, got inf",
       [{ rate = 0 / 0 }] = "Adam: option rate: expected a finite number, got %-?nan",
       [{ rat = 1 }] = 'Adam: unknown option rat; did you mean "rate"',
-      [{ beta1 = 1 }] = "Adam: option beta1: expected a number from 0 to below 1, got 1",
-      [{ beta2 = -0.5 }] = "Adam: option beta2: expected a number from 0 to below 1, got %-0.5",
+      [{ beta1 = 1 }] = "Adam: option beta1: expected a number of at least 0 and below 1, got 1",
+      [{ beta2 = -0.5 }] = "Adam: option beta2: expected a number of at least 0 and below 1, "
+        .. "got %-0.5",
       [{ clip = -1 }] = "Adam: clip: expected a number above 0, got %-1",
       [{ schedule = 5 }] = "Adam: option schedule: expected a function, got 5",
     }) do
@@ -256,7 +257,7 @@ describe("optim.schedule", function()
     }) do
       local name, least, make, first, second = table.unpack(case, 1, 5)
       assert.error_matches(function() make(first, second) end,
-        ("schedule.%s: expected a whole number from %d on, got "):format(name, least))
+        ("schedule.%s: expected an integer from %d on, got "):format(name, least))
     end
   end)
 end)

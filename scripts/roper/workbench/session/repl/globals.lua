@@ -33,7 +33,7 @@ function M.guard(globals)
       local value = inherited and inherited[name]
       if value == nil and type(name) == "string" and not defined[name]
         and (CONSTANTS[name] or is_typed(2)) then
-        error(("undefined variable %q"):format(name), 2)
+        error(("undefined variable %q%s"):format(name, diagnostics.global_hint(name)), 2)
       end
       return value
     end,

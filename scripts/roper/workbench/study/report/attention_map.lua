@@ -67,7 +67,7 @@ end
 -- Raises an error unless a value is nil or an integer from 1 to `most`.
 local function check(name, value, most)
   if value ~= nil and (math.type(value) ~= "integer" or value < 1 or value > most) then
-    error(("report: %s: expected a whole number from 1 to %d, got %s"):format(name, most,
+    error(("report: %s: expected an integer from 1 to %d, got %s"):format(name, most,
       tostring(value)), 0)
   end
 end

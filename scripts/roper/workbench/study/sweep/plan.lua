@@ -30,7 +30,7 @@ function M.values(field, text)
     else
       first, last = math.tointeger(tonumber(first)), math.tointeger(tonumber(last))
       if not first or not last or last < first then
-        error(("field %s: expected a range from a smaller to a larger whole number, got %s")
+        error(("field %s: expected a range from a smaller to a larger integer, got %s")
           :format(field, part), 0)
       elseif not math.ult(last - first, MOST_VALUES) then -- unsigned: the difference may overflow
         error(("field %s: expected at most %d values, got %s"):format(field, MOST_VALUES, part), 0)

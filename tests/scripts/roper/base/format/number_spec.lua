@@ -11,7 +11,7 @@ describe("number.exact", function()
 end)
 
 describe("number.brief", function()
-  it("drops digits, but never shows a fraction as a whole number", function()
+  it("drops digits, but never shows a fraction as an integer", function()
     for text, x in pairs({ ["0.333"] = 1 / 3, ["3.33e-11"] = 1e-10 / 3, ["1234.5"] = 1234.5,
       ["1.0001"] = 1.0001, ["2.0"] = 2.0, ["7"] = 7, ["1e+300"] = 1e300 }) do
       assert.equal(text, numbers.brief(x, 3))

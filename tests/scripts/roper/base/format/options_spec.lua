@@ -33,9 +33,9 @@ describe("print_options", function()
   it("reject unknown options and values", function()
     for message, options in pairs({
       ['unknown option precison; did you mean "precision"'] = { precison = 2 },
-      ["option precision: expected a whole number from 0 to 17, got 18"] = { precision = 18 },
-      ['option depth: expected a whole number from 1 to 100, got "deep"'] = { depth = "deep" },
-      ["option edge_items: expected a whole number from 1 to 1000, got 0"] = { edge_items = 0 },
+      ["option precision: expected an integer from 0 to 17, got 18"] = { precision = 18 },
+      ['option depth: expected an integer from 1 to 100, got "deep"'] = { depth = "deep" },
+      ["option edge_items: expected an integer from 1 to 1000, got 0"] = { edge_items = 0 },
     }) do
       assert.error_matches(function() roper.print_options(options) end, message, 1, true)
     end

@@ -78,7 +78,7 @@ describe("tril and triu", function()
     assert.error_matches(function() roper.ones({ 2 }):tril() end,
       "tril: expected at least two axes")
     assert.error_matches(function() roper.ones({ 2, 2 }):triu(0.5) end,
-      "triu: expected a whole number as diagonal, got 0.5")
+      "triu: expected an integer as diagonal, got 0.5")
   end)
 end)
 

@@ -51,6 +51,6 @@ describe("fox", function()
     refused("position: fox: expected an input with 5 tokens, one for each key, got 6",
       { causal = true, input = roper.randn({ 1, 6, 8 }) })
     assert.error_matches(function() roper.attention(q, q, q, { position = "fox" }) end,
-      "fox: option d_model: expected a whole number from 1 on, got nil")
+      "fox: option d_model: expected a positive integer, got nil")
   end)
 end)

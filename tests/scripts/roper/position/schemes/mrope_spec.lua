@@ -47,9 +47,9 @@ describe("mrope", function()
     end
     refused("mrope: option sections: expected a sum of 4, the number of rotated pairs, got 5",
       { dim = 8, sections = { 2, 2, 1 } })
-    refused("mrope: option sections: expected non%-negative whole numbers, got 1.5",
+    refused("mrope: option sections: expected non%-negative integers, got 1.5",
       { dim = 8, sections = { 1.5, 2.5 } })
-    refused("mrope: option sections: expected non%-negative whole numbers, got %-1",
+    refused("mrope: option sections: expected non%-negative integers, got %-1",
       { dim = 8, sections = { 5, -1 } })
   end)
 end)

@@ -37,7 +37,7 @@ describe("ntk", function()
     refused("ntk: expected at least 4 rotated features, got 2", { dim = 2 })
     refused("ntk: expected at least 4 rotated features, got 2",
       { dim = 8, fraction = 0.25, trained_length = 10 })
-    refused("ntk: option trained_length: expected a whole number from 1 on, got 0",
+    refused("ntk: option trained_length: expected a positive integer, got 0",
       { dim = 8, trained_length = 0 })
   end)
 end)

@@ -35,6 +35,6 @@ describe("proportional", function()
         fraction))
     end
     assert.error_matches(function() roper.position.proportional({ dim = 5 }) end,
-      "proportional: expected fraction %* dim to be an even whole number from 2 to dim, got 1 %* 5")
+      "proportional: expected fraction %* dim to be an even integer from 2 to dim, got 1 %* 5")
   end)
 end)

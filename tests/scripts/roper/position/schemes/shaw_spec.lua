@@ -1,7 +1,7 @@
 local models = require("tests.models")
 local roper = require("roper")
 
--- max(-most, min(most, x)) of the nearest whole number.
+-- max(-most, min(most, x)) of the nearest integer.
 local function clipped(x, most)
   return math.max(-most, math.min(most, math.floor(x + 0.5)))
 end

@@ -1,6 +1,6 @@
 local roper = require("roper")
 
--- The bucket of a distance n >= 0, in whole numbers: the largest b with
+-- The bucket of a distance n >= 0, in integers: the largest b with
 -- (n/E)^(B-E) >= (far/E)^(b-E).
 local function bucket(n, buckets, far)
   local exact = buckets // 2

@@ -28,7 +28,7 @@ describe("xpos", function()
       assert.error_matches(function() roper.position.xpos(options) end, message)
     end
     refused("xpos: option span: expected a positive number, got 0", { span = 0 })
-    refused("xpos: expected fraction %* dim to be an even whole number from 2 to dim, got 0.4 %* 8",
+    refused("xpos: expected fraction %* dim to be an even integer from 2 to dim, got 0.4 %* 8",
       { fraction = 0.4 })
     refused("from 2 to dim, got 1 %* 5", { dim = 5 })
     refused("from 2 to dim, got 0 %* 8", { fraction = 0 })

@@ -26,7 +26,7 @@ describe("plot.hist", function()
     assert.same({ 1, 2 }, counts)
   end)
 
-  it("has a bin for each of a few whole numbers", function()
+  it("has a bin for each of a few integers", function()
     local edges, counts = bins(roper.tensor({ { 3, 5 }, { 3, 4 } }, "int32"))
     assert.same({ 2.5, 3.5, 4.5, 5.5 }, edges)
     assert.same({ 2, 1, 1 }, counts)

@@ -77,7 +77,7 @@ describe("plot.rotation", function()
             core.zeros({ 4 }), position.rope({ dim = 6 }))
     refuses("plot.rotation: expected a finite number as position, got inf", core.zeros({ 4 }),
             "rope", 1 / 0)
-    refuses("plot.rotation: pairs: expected whole numbers from 1 to 2, got 3 as element 2",
+    refuses("plot.rotation: pairs: expected integers from 1 to 2, got 3 as element 2",
             core.zeros({ 4 }), "rope", 1, { pairs = { 1, 3 } })
     refuses("plot.rotation: expected finite numbers in pair 1, got nan", { NAN, 0 }, "rope")
     refuses("plot.rotation: rope: fraction: expected an even number of rotated features, got 1 "

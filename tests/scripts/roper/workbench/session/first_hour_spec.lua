@@ -29,9 +29,9 @@ local HOUR <const> = {
     { 'plot.position{"rope", "alibi", "yarn"}', true },
     { "roper.position.list()", true },
     { 'roper.position.describe "yarn"', true },
-    { "roper.attention(q, q, q, {postion = rope})", "error: attention: unknown option postion; it "
-      .. "takes position, causal, bias, mask, first, dropout, seed, scale, offset, positions, "
-      .. "query_positions, key_positions, weights; did you mean \"position\"?\n" },
+    { "roper.attention(q, q, q, {postion = rope})", "error: attention: unknown option postion; did "
+      .. "you mean \"position\"? It takes position, causal, bias, mask, first, dropout, seed, "
+      .. "scale, offset, positions, query_positions, key_positions, weights\n" },
     { "who", true },
   },
   ["tensors"] = {

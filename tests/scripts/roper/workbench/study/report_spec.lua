@@ -115,7 +115,7 @@ describe("report", function()
     assert.truthy(page:find("layer 1, head 2", 1, true))
     assert.truthy(page:find("The head was chosen by an option.", 1, true))
     assert.error_matches(function() write({ head = 9 }) end,
-                         "report: head: expected a whole number from 1 to 2, got 9")
+                         "report: head: expected an integer from 1 to 2, got 9")
     assert.error_matches(function() write({ heads = 1 }) end, 'did you mean "head"')
   end)
 
@@ -183,7 +183,7 @@ describe("report", function()
     refuses({ scratch.path("none") }, 1, "sweep: there is no folder " .. scratch.path("none"))
     refuses({ folder, "--head", "0" }, 2, "--head: expected ")
     refuses({ folder, "--problem", "5" }, 1,
-            "report: problem: expected a whole number from 1 to 4, got 5")
+            "report: problem: expected an integer from 1 to 4, got 5")
     assert.equal(0, (process.run({ "./roper", "report", folder, "--problem", "4" })))
     refuses({ folder, "--problem", "x" }, 2, "--problem: expected ")
     status, output = process.run({ "./roper", "report", folder, "--baseline", "roper" })

@@ -83,13 +83,13 @@ describe("eval and sample", function()
       refuses(2, 'eval: cannot set max_digit; did you mean "max_digits"? It takes length, '
         .. "max_digits, coupled, problems, test_sequences\nTry roper eval --help.\n", "eval",
         folder, "max_digit=3")
-      refuses(2, "field max_digits: expected a whole number from 1 to 18, got x", "eval", folder,
+      refuses(2, "field max_digits: expected an integer from 1 to 18, got x", "eval", folder,
         "max_digits=x")
       refuses(2, "argument for option '--checkpoint' must be one of 'last', 'best'", "eval", folder,
         "--checkpoint", "lst")
-      refuses(2, "--temperature: expected a finite number from 0 on, got -1", "sample", folder,
+      refuses(2, "--temperature: expected a non-negative number, got -1", "sample", folder,
         "--temperature=-1")
-      refuses(2, "--seed: expected a whole number, got 1.5", "sample", folder, "--seed", "1.5")
+      refuses(2, "--seed: expected an integer, got 1.5", "sample", folder, "--seed", "1.5")
       refuses(1, 'task:encode: expected the characters of addition, " #+0123456789;=?aden", '
         .. 'got "h" at index 1', "sample", folder, "hello")
     end)

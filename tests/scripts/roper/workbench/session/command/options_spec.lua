@@ -9,7 +9,7 @@ describe("options of commands", function()
     assert.equal(("roper: %s\nTry roper %s --help.\n"):format(message, (...)), errors)
   end
 
-  it("that take a whole number name themselves where they got another thing", function()
+  it("that take an integer name themselves where they got another thing", function()
     for _, value in ipairs({ "x", "0", "1.5", "99999999999999999999" }) do
       local message = "%s: expected " .. require("roper.base.options").mismatch("size", 0)
         .. ", got " .. value

@@ -119,9 +119,9 @@ describe("attention_map.of", function()
         attention_map.of(parts.model, parts.task, options)
       end, message, 1, true)
     end
-    refuses({ layer = 3 }, "report: layer: expected a whole number from 1 to 2, got 3")
-    refuses({ head = 0 }, "report: head: expected a whole number from 1 to 2, got 0")
-    refuses({ problem = 1.5 }, "report: problem: expected a whole number from 1 to 128, got 1.5")
+    refuses({ layer = 3 }, "report: layer: expected an integer from 1 to 2, got 3")
+    refuses({ head = 0 }, "report: head: expected an integer from 1 to 2, got 0")
+    refuses({ problem = 1.5 }, "report: problem: expected an integer from 1 to 128, got 1.5")
   end)
 
   it("uses the positions of the task", function()

@@ -29,7 +29,7 @@ describe("plan.values", function()
     end
     for _, text in ipairs({ "3..1", "1..99999999999999999999" }) do
       assert.has_error(function() plan.values("seed", text) end,
-        "field seed: expected a range from a smaller to a larger whole number, got " .. text)
+        "field seed: expected a range from a smaller to a larger integer, got " .. text)
     end
     for _, text in ipairs({ "1..100001", "-9223372036854775808..9223372036854775807" }) do
       assert.has_error(function() plan.values("seed", text) end,
