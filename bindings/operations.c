@@ -4,6 +4,7 @@
 */
 #include "bindings/registry.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "bindings/generator.h"
@@ -231,8 +232,44 @@ static RpTensor *concatenate(lua_State *L)
 /*
 ** @class CrossEntropyOptions
 ** @field ignore? integer = -1; rows with this target do not count
-** @field each? boolean = false; return one loss for each row instead of their mean
+** @field reduction? "mean"|"none" = "mean"; "none" returns one loss for each row
 */
+
+/*
+** The options of a loss at `index`; *each: is there one loss for each row? `each = true`, the form
+** of reduction = "none" in earlier versions, still works: it is replaced in a copy of the table.
+*/
+static RplOptions loss_options(lua_State *L, int index, const char *function,
+                               const char *const *names, bool *each)
+{
+  static const char *const reductions[] = {"mean", "none", NULL};
+  static bool is_reported;
+  if (lua_istable(L, index)) {
+    lua_pushliteral(L, "each");
+    if (lua_rawget(L, index) != LUA_TNIL) {
+      if (!is_reported)
+        fprintf(stderr,
+                "%s: option each is now reduction = \"none\"; the old name will be removed\n",
+                function);
+      is_reported = true;
+      lua_newtable(L);
+      for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
+        lua_pushvalue(L, -2);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, -5);
+      }
+      lua_pushstring(L, reductions[lua_toboolean(L, -2)]);
+      lua_setfield(L, -2, "reduction");
+      lua_pushnil(L);
+      lua_setfield(L, -2, "each");
+      lua_replace(L, index);
+    }
+    lua_pop(L, 1);
+  }
+  const RplOptions options = rpl_options(L, index, function, names);
+  *each = strcmp(rpl_option_choice(&options, "reduction", reductions), "none") == 0;
+  return options;
+}
 
 /*
 ** function roper.cross_entropy(logits, targets, options)
@@ -250,14 +287,14 @@ static RpTensor *concatenate(lua_State *L)
 ** @param logits tensor [..., classes], floats
 ** @param targets tensor [...], int32, from 0
 ** @param options? CrossEntropyOptions
-** @return tensor loss a scalar, or [...] with `each`
+** @return tensor loss a scalar, or [...] with reduction = "none"
 */
 static RpTensor *cross_entropy(lua_State *L)
 {
-  static const char *const names[] = {"ignore", "each", NULL};
-  const RplOptions options = rpl_options(L, 3, "cross_entropy", names);
+  static const char *const names[] = {"ignore", "reduction", NULL};
+  bool each;
+  const RplOptions options = loss_options(L, 3, "cross_entropy", names, &each);
   const int64_t ignore = rpl_option_integer(&options, "ignore", -1, INT32_MIN, INT32_MAX);
-  const bool each = rpl_option_boolean(&options, "each", false);
   RpTensor *logits = rpl_check_tensor(L, 1), *targets = rpl_check_tensor(L, 2);
   return rp_op_cross_entropy(logits, targets, (int32_t)ignore, each);
 }
@@ -276,8 +313,8 @@ static RpTensor *cross_entropy(lua_State *L)
 **
 ** The product, the loss and the gradients are computed for a slice of rows at a time. In addition
 ** to x, weight and their gradients, this takes memory for `rows` × classes numbers. For the mean,
-** the gradients are computed together with the loss; with `each`, `backward` computes the logits a
-** second time.
+** the gradients are computed together with the loss; with reduction = "none", `backward` computes the
+** logits a second time.
 **
 ** Errors: sizes or dtypes that do not match; a target that is neither a class nor `ignore`; a mean
 ** of rows that all have the target `ignore`.
@@ -291,14 +328,14 @@ static RpTensor *cross_entropy(lua_State *L)
 ** @param bias? tensor [classes]
 ** @param targets tensor [...], int32, from 0
 ** @param options? LinearCrossEntropyOptions
-** @return tensor loss a scalar, or [...] with `each`
+** @return tensor loss a scalar, or [...] with reduction = "none"
 */
 static RpTensor *linear_cross_entropy(lua_State *L)
 {
-  static const char *const names[] = {"ignore", "each", "rows", NULL};
-  const RplOptions options = rpl_options(L, 5, "linear_cross_entropy", names);
+  static const char *const names[] = {"ignore", "reduction", "rows", NULL};
+  bool each;
+  const RplOptions options = loss_options(L, 5, "linear_cross_entropy", names, &each);
   const int64_t ignore = rpl_option_integer(&options, "ignore", -1, INT32_MIN, INT32_MAX);
-  const bool each = rpl_option_boolean(&options, "each", false);
   const int64_t rows = rpl_option_integer(&options, "rows", 0, 0, INT32_MAX);
   RpTensor *x = rpl_check_tensor(L, 1), *weight = rpl_check_tensor(L, 2);
   RpTensor *bias = rpl_optional_tensor(L, 3), *targets = rpl_check_tensor(L, 4);

@@ -348,7 +348,7 @@ end
 
 function calls.linear_cross_entropy(_, options)
   local x, weight, bias = numbers({ 2, 3 }), numbers({ 2, 3 }), core.tensor({ 1, 2 })
-  local targets, given = integers({ 1, 0 }), options({ ignore = -1, each = false, rows = 1 })
+  local targets, given = integers({ 1, 0 }), options({ ignore = -1, reduction = "mean", rows = 1 })
   return { x, weight, bias, targets }, function()
     return core.linear_cross_entropy(x, weight, bias, targets, given)
   end
@@ -356,7 +356,7 @@ end
 
 function calls.cross_entropy(_, options)
   local logits, targets = numbers({ 2, 3 }), integers({ 1, 0 })
-  local given = options({ ignore = -1, each = false })
+  local given = options({ ignore = -1, reduction = "mean" })
   return { logits, targets }, function() return core.cross_entropy(logits, targets, given) end
 end
 

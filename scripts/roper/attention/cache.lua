@@ -46,11 +46,13 @@ local function check_lengths(o)
   end
 end
 
----@class CacheOptions
----@field batch integer number of rows
----@field length integer capacity of a row in tokens
----@field lengths? integer[] of the prompts in the first call, which are padded on the left to the
----   longest; padding is hidden
+local OPTIONS <const> = options_of.define("CacheOptions", {
+  { "batch", "size", nil, "number of rows" },
+  { "length", "size", nil, "capacity of a row in tokens" },
+  { "lengths", "table?", nil,
+    "of the prompts in the first call, which are padded on the left to the longest; padding is "
+      .. "hidden", type = "integer[]" },
+})
 
 --- A cache for the keys and values of a model.
 ---
@@ -59,8 +61,7 @@ end
 ---@param options CacheOptions
 ---@return Cache cache
 function M.new(model, options)
-  local o = options_of.check("cache", options, { batch = "size", length = "size",
-    lengths = "table?" })
+  local o = options_of.check("cache", options, OPTIONS)
   if o.lengths then
     check_lengths(o)
   end

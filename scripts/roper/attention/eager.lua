@@ -12,10 +12,6 @@ local M = {}
 
 local nothing = schemes.class { name = "none" }()
 
----@class EagerOptions: AttentionOptions
----@field input? tensor input of the layer, for schemes that use it
----@field memory? table state that a scheme keeps between passes with a cache
-
 --- Attention in plain Lua (Vaswani et al. 2017, eq. 1, with the positions of a scheme).
 ---
 ---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ,   a = softmax(s)
@@ -39,11 +35,7 @@ function M.attention(q, k, v, options)
   if hooks.wants_weights() then
     return hooks.attention(M.attention, q, k, v, options)
   end
-  local o = options_of.check("eager.attention", options, { position = "any?",
-    causal = { "boolean", false }, mask = "any?", bias = "any?", first = "any?",
-    dropout = { "probability", 0 }, seed = "integer?", scale = "number?", offset = { "number", 0 },
-    positions = "any?", query_positions = "any?", key_positions = "any?", input = "any?",
-    memory = "table?", weights = "boolean?" })
+  local o = options_of.check("eager.attention", options, setting.EAGER)
   local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
 
   local scores = s:turned("q", q):matmul(s:turned("k", k):transpose(3, 4)) * s.scale

@@ -2,21 +2,9 @@
 local core = require "roper.core"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
-local tables = require "roper.base.tables"
 local hooks = require "roper.base.hooks"
 
 local M = {}
-
--- `options` for the core: the scheme in place of its name, without `input` and `memory`.
-local function with(options, scheme)
-  if type(options) ~= "table"
-    or scheme == options.position and not options.input and not options.memory then
-    return options
-  end
-  local result = tables.merged(options)
-  result.position, result.input, result.memory = scheme, nil, nil
-  return result
-end
 
 -- Runs an attention function of the core with a scheme of methods applied to q, k, v and output.
 local function through(run, s, q, k, v)
@@ -44,19 +32,6 @@ local function with_values(s, q, k, v)
   return o
 end
 
----@class AttentionOptions: AttentionPositions
----@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
----   names joined by "+"
----@field mask? tensor int32, broadcast to [batch, heads, Tq, Tk]; 0 hides a key
----@field bias? tensor|tensor[] added to the scaled scores, with a gradient; each of floats,
----   broadcast to [batch, heads, Tq, Tk]; a bias with five axes, [batch, heads, Tq, Tk, R], is
----   indexed by distance, clip(j - i - first, 0, R - 1)
----@field first? integer|integer[] = 0; distance of the first of the R, for all biases or for each
----@field dropout? number = 0; probability of dropping a weight
----@field seed? integer of the dropout; by default drawn from the global generator
----@field scale? number factor of the scores, not 0; by default that of the scheme, or 1 / sqrt(d)
----@field weights? boolean = false; `attention` also returns the weights
-
 --- The weights of attention before dropout, without a gradient.
 ---
 ---     a = softmax(s),   sᵢⱼ = scale (R_i qᵢ) · (R_j kⱼ) + cᵢⱼ
@@ -77,7 +52,7 @@ end
 function M.weights(q, k, options)
   local scheme = setting.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
-    return core.attention_weights(q, k, with(options, scheme))
+    return core.attention_weights(q, k, setting.for_core(options, scheme))
   end
   return (through(function(turned_q, turned_k, _, o)
     return core.attention_weights(turned_q, turned_k, o)
@@ -122,7 +97,7 @@ function M.attention(q, k, v, options)
   end
   local scheme = setting.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
-    return core.attention(q, k, v, with(options, scheme))
+    return core.attention(q, k, v, setting.for_core(options, scheme))
   end
   local s = not scheme.carry and setting.new(scheme, q, k, options)
   if not s or scheme.values and not s.positions.shift then
@@ -158,7 +133,7 @@ end
 function M.oracle(q, k, v, options)
   local scheme = setting.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
-    return core.oracle_attention(q, k, v, with(options, scheme))
+    return core.oracle_attention(q, k, v, setting.for_core(options, scheme))
   elseif scheme.carry or scheme.values then
     error(("oracle.attention: position %s has values or carry, which the oracle does not support; "
       .. "use roper.eager.attention"):format(scheme.name), 2)
@@ -174,13 +149,8 @@ local function linear(options, q)
     error(("linear_attention: expected a rotary scheme, got %s; linear attention has no scores")
       :format(scheme.name), 0)
   end
-  return with(options, scheme)
+  return setting.for_core(options, scheme)
 end
-
----@class LinearAttentionOptions: AttentionPositions
----@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
----   names joined by "+"
----@field epsilon? number = 1e-6; added to the denominators
 
 --- Linear attention: without a softmax, in time linear in the length (Katharopoulos et al. 2020),
 --- with any of query, key, value and output rotated by their positions.

@@ -1,9 +1,11 @@
 --- Options of attention with a position scheme applied, for fast and eager attention.
 local core = require "roper.core"
 local format = require "roper.base.format"
+local options_of = require "roper.base.options"
 local positions_of = require "roper.position.positions"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -17,8 +19,51 @@ local M = {}
 local Setting = {}
 Setting.__index = Setting
 
--- Options that are not passed to the core.
-local OWN <const> = { position = true, bias = true, first = true, memory = true, input = true }
+local POSITION <const> = { "position", "any?", nil, 'a scheme, its name, {type = name, ...}, or '
+  .. 'names joined by "+"', type = "string|table|Scheme|rotary", shown = '"none"' }
+
+options_of.define("AttentionOptions", {
+  parent = "AttentionPositions",
+  POSITION,
+  { "mask", "any?", nil, "int32, broadcast to [batch, heads, Tq, Tk]; 0 hides a key",
+    type = "tensor" },
+  { "bias", "any?", nil, "added to the scaled scores, with a gradient; each of floats, broadcast "
+    .. "to [batch, heads, Tq, Tk]; a bias with five axes, [batch, heads, Tq, Tk, R], is indexed by "
+    .. "distance, clip(j - i - first, 0, R - 1)", type = "tensor|tensor[]" },
+  { "first", "any?", nil, "distance of the first of the R, for all biases or for each",
+    type = "integer|integer[]", shown = "0" },
+  { "dropout", "probability", 0, "probability of dropping a weight" },
+  { "seed", "integer?", nil, "of the dropout; by default drawn from the global generator" },
+  { "scale", "number?", nil,
+    "factor of the scores, not 0; by default that of the scheme, or 1 / sqrt(d)" },
+  { "weights", "boolean", false, "`attention` also returns the weights" },
+})
+
+options_of.define("LinearAttentionOptions", {
+  parent = "AttentionPositions",
+  POSITION,
+  { "epsilon", "number", 1e-6, "added to the denominators" },
+})
+
+--- Options of eager attention; those that are its own do not reach the core.
+M.EAGER = options_of.define("EagerOptions", {
+  parent = "AttentionOptions",
+  { "input", "any?", nil, "input of the layer, for schemes that use it", type = "tensor" },
+  { "memory", "table?", nil, "state that a scheme keeps between passes with a cache" },
+})
+
+--- The options for the core.
+---@param given any options of eager attention; other values are returned as they are
+---@param scheme any in place of `position`
+---@return any options
+function M.for_core(given, scheme)
+  if type(given) ~= "table" then
+    return given
+  end
+  local result = tables.merged(given)
+  result.position, result.input, result.memory = scheme, nil, nil
+  return result
+end
 
 -- Does a bias broadcast to the scores, or if it is read by distance, to the scores and an axis of
 -- distances?
@@ -109,13 +154,10 @@ function M.new(scheme, q, k, given)
   local scale = given.scale or scheme.scale and scheme:scale(q:size(4)) or q:size(4) ^ -0.5
   local positions = positions_of.new(q, k, given, scale)
   local self = setmetatable({ scheme = scheme, positions = positions, scale = scale, biases = {},
-    options = {} }, Setting)
+    options = M.for_core(given) }, Setting)
   add_given(self.biases, given)
   if scheme.bias then
     add_bias(self.biases, scheme, q, k, positions, given.input)
-  end
-  for name, value in pairs(given) do
-    self.options[name] = not OWN[name] and value or nil
   end
   self.options.scale, self.options.bias, self.options.first = scale, {}, {}
   for i, c in ipairs(self.biases) do

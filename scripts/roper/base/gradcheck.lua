@@ -31,7 +31,7 @@ local function worst_of(f, inputs, input, o)
   local scale = gradient and math.max(gradient:abs():max():item(), 1) or 1
   local analytic = gradient and gradient:contiguous():view { -1 }
   local worst = 0
-  for i = 1, count, (count + o.most - 1) // o.most do
+  for i = 1, count, (count + o.limit - 1) // o.limit do
     local numeric = core.no_grad(difference, f, inputs, flat, i, o.step)
     local off = math.abs(numeric - (analytic and analytic[i]:item() or 0)) / scale
     if off > worst or off ~= off then
@@ -41,10 +41,11 @@ local function worst_of(f, inputs, input, o)
   return worst
 end
 
----@class GradcheckOptions
----@field step? number = 1e-5; h
----@field tolerance? number = 1e-6; relative
----@field most? integer = 200; largest number of elements to check in each input
+local OPTIONS <const> = options_of.define("GradcheckOptions", {
+  { "step", "number", 1e-5, "h" },
+  { "tolerance", "number", 1e-6, "relative" },
+  { "limit", "size", 200, "maximum number of elements to check in each input", was = "most" },
+})
 
 --- Compares the gradients of a function with central differences, in float64. A result that is not
 --- a scalar is reduced to a sum with fixed, different weights, to check each element.
@@ -66,8 +67,7 @@ end
 ---   whichever is larger
 function M.gradcheck(f, inputs, options)
   arguments.check("gradcheck", "f", "callable", f)
-  local o = options_of.check("gradcheck", options, { step = { "number", 1e-5 },
-    tolerance = { "number", 1e-6 }, most = { "size", 200 } })
+  local o = options_of.check("gradcheck", options, OPTIONS)
   if type(inputs) ~= "table" then
     error("gradcheck: expected a list of tensors, got " .. type(inputs), 2)
   end

@@ -17,6 +17,7 @@ local M = {}
 ---@field [3] any default; an option with one may be missing
 ---@field [4]? string documentation
 ---@field type? string as LuaLS writes it, if the kind does not say it
+---@field shown? string the default in the documentation, if it is computed
 ---@field was? string its name in earlier versions, which still works
 ---@field from? fun(value: any): any converts the value of an option with the earlier name
 
@@ -117,7 +118,7 @@ local defined, order = {}, {} -- the rows by class; the own rows of each class, 
 
 --- Declares the options of a function.
 ---@param class string name of the type of the option table
----@param own table OptionRow[]; parent: the class whose rows it has too
+---@param own table OptionRow[]; parent: the class whose rows it has too; text: what the table is
 ---@return table rows for `check`, in order and by name: the own rows, then those of the parent
 ---   with other names
 function M.define(class, own)
@@ -189,11 +190,11 @@ function M.comments()
   local lines = {}
   for _, one in ipairs(order) do
     lines[#lines + 1] = "---@class " .. one.class .. (one.parent and ": " .. one.parent or "")
+      .. (one.rows.text and " " .. one.rows.text or "")
     for _, row in ipairs(one.rows) do
-      local default = row[3]
-      default = type(default) == "string" and ('"%s"'):format(default)
-        or type(default) == "table" and "{}" or tostring(default):gsub("e([-+])0", "e%1")
-      local text = { row[3] ~= nil and "= " .. default or nil }
+      local default = row.shown or type(row[3]) == "string" and ('"%s"'):format(row[3])
+        or type(row[3]) == "table" and "{}" or tostring(row[3]):gsub("e([-+])0", "e%1")
+      local text = { default ~= "nil" and "= " .. default or nil }
       text[#text + 1] = row[4]
       lines[#lines + 1] = ("---@field %s%s %s %s"):format(row[1], is_optional(row) and "?" or "",
         type_of(row), table.concat(text, "; "))
@@ -203,9 +204,14 @@ function M.comments()
   return table.concat(lines, "\n") .. "\n"
 end
 
--- Rows from the short form: by name, a kind or {kind, default}.
-local function rows_of(known)
+--- The rows of options, also of those declared in the short form of `check`.
+---@param known table
+---@return OptionRow[] rows
+function M.rows_of(known)
   local rows = {}
+  if known[1] then
+    return known
+  end
   for _, name in ipairs(tables.keys(known)) do
     local rule = known[name]
     local is_list = type(rule) == "table"
@@ -248,7 +254,7 @@ function M.check(name, given, known, level)
     error(("%s: expected a table of options, got %s"):format(name, type(given)), level)
   end
   given = given or {}
-  local rows = known[1] and known or rows_of(known)
+  local rows = M.rows_of(known)
   local result, names = {}, {}
   for i, row in ipairs(rows) do
     names[i] = row[1]

@@ -59,13 +59,17 @@ local function examine_all(o)
   return result
 end
 
----@class IdentityOptions the equation is the first element, without a name
----@field given? table<string, string> = {}; the kind of each name: "number", "vector", "matrix" or
----   "position"; the plural of a kind gives a separate value for each term of a sum. Names that an
----   equation does not use are ignored
----@field wrong? (string|table)[] = {}; equations that must be refuted, as text or as
----   {text, source = where it is printed}
----@field seed? integer = 1; of the random values; the state of the generator is restored
+local OPTIONS <const> = options_of.define("IdentityOptions", {
+  text = "the equation is the first element, without a name",
+  { "given", "table", {},
+    'the kind of each name: "number", "vector", "matrix" or "position"; the plural of a kind '
+      .. "gives a separate value for each term of a sum. Names that an equation does not use "
+      .. "are ignored", type = "table<string, string>" },
+  { "wrong", "table", {},
+    "equations that must be refuted, as text or as {text, source = where it is printed}",
+    type = "(string|table)[]" },
+  { "seed", "integer", 1, "of the random values; the state of the generator is restored" },
+})
 
 ---@class Identity prints as a report
 ---@field holds boolean true if it held in every check, and every wrong equation was refuted
@@ -113,8 +117,7 @@ end
 function M.identity(options)
   local named = tables.merged(type(options) == "table" and options or nil)
   local equation = table.remove(named, 1)
-  local o = options_of.check("identity", type(options) == "table" and named or options, {
-    given = { "table", {} }, wrong = { "table", {} }, seed = { "integer", 1 } })
+  local o = options_of.check("identity", type(options) == "table" and named or options, OPTIONS)
   o.equation = equation
   local ok, result = pcall(examine_all, o)
   if not ok then

@@ -22,15 +22,17 @@ local M = {}
 ---@field causal boolean
 local MultiHeadAttention = modules.class "MultiHeadAttention"
 
----@class MultiHeadAttentionOptions
----@field d_model integer
----@field heads integer
----@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
----   names joined by "+"
----@field tied? boolean = false; use the keys as values, as in DeepSeek-V4, without a projection for
----   values
----@field dropout? number = 0; applied to the attention weights
----@field causal? boolean = true
+local OPTIONS <const> = options_of.define("MultiHeadAttentionOptions", {
+  { "d_model", "size" },
+  { "heads", "size" },
+  { "position", "any", "none",
+    'a scheme, its name, {type = name, ...}, or names joined by "+"',
+    type = "string|table|Scheme|rotary" },
+  { "tied", "boolean", false,
+    "use the keys as values, as in DeepSeek-V4, without a projection for values" },
+  { "dropout", "probability", 0, "applied to the attention weights" },
+  { "causal", "boolean", true },
+})
 
 --- Creates multi-head self-attention with a position scheme (Vaswani et al. 2017, section 3.2).
 ---
@@ -41,9 +43,7 @@ local MultiHeadAttention = modules.class "MultiHeadAttention"
 ---@param options MultiHeadAttentionOptions
 ---@return MultiHeadAttention module
 function M.MultiHeadAttention(options)
-  local o = options_of.check("MultiHeadAttention", options, { d_model = "size", heads = "size",
-    position = { "any", "none" }, tied = { "boolean", false },
-    dropout = { "probability", 0 }, causal = { "boolean", true } })
+  local o = options_of.check("MultiHeadAttention", options, OPTIONS)
   if o.d_model % o.heads ~= 0 then
     error(("MultiHeadAttention: expected d_model divisible by heads, got d_model %d and %d heads")
       :format(o.d_model, o.heads), 2)

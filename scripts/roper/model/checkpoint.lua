@@ -5,6 +5,7 @@ local core = require "roper.core"
 local folders = require "roper.base.file"
 local Module = require("roper.model.module").Module
 local numbers = require "roper.base.format.number"
+local options_of = require "roper.base.options"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
@@ -110,7 +111,7 @@ end
 ---@param model Module
 function M.save_model(path, model)
   arguments.check("checkpoint.save_model", "path", "string", path, "model", "module", model)
-  local metadata = model.is_made_of_options and model.options
+  local metadata = model.options_class and model.options
     and { roper = "model", options = core.json_encode(M.options(model)) } or nil
   core.save_safetensors(path, collect(model, "", {}), metadata)
 end
@@ -346,6 +347,20 @@ local function differences(a, b, prefix, list)
   return list
 end
 
+-- The configuration in a file, with the defaults of options that did not exist when it was written.
+local function completed(config, state)
+  for name, part in pairs { model = state.model, optimizer = state.optimizer } do
+    local there, here = config[name], state.config[name]
+    if part.options_class and type(there) == "table" and type(here) == "table" then
+      local defaults = options_of.completed(part.options_class, {})
+      for option in pairs(here) do
+        there[option] = there[option] == nil and defaults[option] or there[option]
+      end
+    end
+  end
+  return config
+end
+
 -- Raises an error if a state does not have the form that `save_training` writes.
 local function check_state(path, saved)
   local function expect(name, what, fits)
@@ -434,7 +449,7 @@ end
 ---@param state TrainingState its step, sum and count are set
 function M.load_training(path, state)
   local tensors, metadata, saved = read_training(path)
-  local differing = differences(decode(path, metadata, "config"),
+  local differing = differences(completed(decode(path, metadata, "config"), state),
     core.json_decode(core.json_encode(state.config)), "", {})
   if #differing > 0 then
     error(("%s: has another configuration: %s"):format(path,

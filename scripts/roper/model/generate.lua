@@ -106,15 +106,19 @@ local function warn_once(model, reason)
   end
 end
 
----@class GenerateOptions
----@field task task encodes the prompts and supplies vocabulary and positions. Positions are
----   computed as tokens arrive, so a prompt must contain its whole question
----@field stop? string|false ends a completion; by default the stop sign of the task
----@field most? integer = 256; maximum number of new tokens
----@field temperature? number = 1; 0 takes the most likely token
----@field seed? integer of the random draws; by default the generator continues
----@field cache? boolean = true; keep keys and values, which is faster. If the model has no cache,
----   or its attention does not use it, generation prints a note once and continues without
+local OPTIONS <const> = options_of.define("GenerateOptions", {
+  { "task", "task", nil,
+    "encodes the prompts and supplies vocabulary and positions. Positions are computed as "
+      .. "tokens arrive, so a prompt must contain its whole question" },
+  { "stop", "any?", nil,
+    "ends a completion; by default the stop sign of the task", type = "string|false" },
+  { "limit", "size", 256, "maximum number of new tokens", was = "most" },
+  { "temperature", "number", 1, "0 takes the most likely token" },
+  { "seed", "integer?", nil, "of the random draws; by default the generator continues" },
+  { "cache", "boolean", true,
+    "keep keys and values, which is faster. If the model has no cache, or its attention does "
+      .. "not use it, generation prints a note once and continues without" },
+})
 
 --- Completes a batch of prompts, using a key/value cache.
 ---
@@ -126,7 +130,7 @@ end
 ---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
 ---     > words = task:vocabulary()
 ---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
----     > texts = roper.generate(model, {"?d=1+2;", "?"}, {task = task, most = 5})
+---     > texts = roper.generate(model, {"?d=1+2;", "?"}, {task = task, limit = 5})
 ---     > #texts, #texts[1] <= 5
 ---     2	true
 ---@param model Module maps tokens to logits (`roper.nn.class`)
@@ -134,9 +138,7 @@ end
 ---@param options GenerateOptions
 ---@return string[] texts the completions without their prompts, up to and including the stop sign
 function M.generate(model, prompts, options)
-  local o = options_of.check("generate", options, { task = "task", stop = "any?",
-    most = { "size", 256 }, temperature = { "number", 1 }, seed = "integer?",
-    cache = { "boolean", true } })
+  local o = options_of.check("generate", options, OPTIONS)
   if o.temperature < 0 then
     error(("generate: temperature: expected a number from 0 on, got %g"):format(o.temperature), 2)
   end
@@ -178,7 +180,7 @@ function M.run(model, prompts, o, stop)
   local tokens = { pad(rows, longest) }
   local positions = { positions_of(o.task, rows, longest) }
   local cache = o.cache and model.cache
-    and model:cache { batch = batch, length = longest + o.most, lengths = lengths }
+    and model:cache { batch = batch, length = longest + o.limit, lengths = lengths }
   if o.cache and not cache then
     warn_once(model, "this model has no cache")
   end
@@ -198,7 +200,7 @@ function M.run(model, prompts, o, stop)
   for i = 1, batch do
     texts[i] = ""
   end
-  for step = 1, o.most do
+  for step = 1, o.limit do
     local drawn = M.sample(next_logits(), o.temperature)
     local ids = drawn:view { -1 }:totable()
     for i = 1, batch do

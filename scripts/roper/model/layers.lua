@@ -17,10 +17,11 @@ end
 ---@field bias? tensor [outputs]
 local Linear = modules.class "Linear"
 
----@class LinearOptions
----@field inputs integer
----@field outputs integer
----@field bias? boolean = true
+local LINEAR <const> = options_of.define("LinearOptions", {
+  { "inputs", "size" },
+  { "outputs", "size" },
+  { "bias", "boolean", true },
+})
 
 --- Creates a linear map of the last axis. Initial weights are uniform in ±1/√inputs; the initial
 --- bias is 0.
@@ -34,8 +35,7 @@ local Linear = modules.class "Linear"
 ---@param options LinearOptions
 ---@return Linear module
 function M.Linear(options)
-  local o = options_of.check("Linear", options, { inputs = "size", outputs = "size",
-    bias = { "boolean", true } })
+  local o = options_of.check("Linear", options, LINEAR)
   local self = setmetatable({}, Linear)
   self.weight = uniform({ o.outputs, o.inputs }, o.inputs ^ -0.5)
   self.bias = o.bias and core.zeros({ o.outputs }):parameter() or nil
@@ -69,7 +69,7 @@ end
 ---@param x tensor [..., inputs]
 ---@param targets tensor [...], int32, from 0
 ---@param options? LinearCrossEntropyOptions
----@return tensor loss a scalar, or [...] with `each`
+---@return tensor loss a scalar, or [...] with reduction = "none"
 function Linear:cross_entropy(x, targets, options)
   arguments.self("Linear:cross_entropy", self, Linear)
   if self.forward ~= Linear.forward then -- overridden
@@ -84,10 +84,11 @@ end
 ---@field scale? number factor of the returned rows
 local Embedding = modules.class "Embedding"
 
----@class EmbeddingOptions
----@field count integer number of token ids
----@field features integer
----@field scale? number = 1; factor of the returned rows
+local EMBEDDING <const> = options_of.define("EmbeddingOptions", {
+  { "count", "size", nil, "number of token ids" },
+  { "features", "size" },
+  { "scale", "number?", nil, "factor of the returned rows", shown = "1" },
+})
 
 --- Creates a table with a row for each token id, from 0. The rows it returns are multiplied by
 --- `scale`; initially they are standard normal after this multiplication.
@@ -99,8 +100,7 @@ local Embedding = modules.class "Embedding"
 ---@param options EmbeddingOptions
 ---@return Embedding module
 function M.Embedding(options)
-  local o = options_of.check("Embedding", options, { count = "size", features = "size",
-    scale = "number?" })
+  local o = options_of.check("Embedding", options, EMBEDDING)
   local weight = core.randn { o.count, o.features }
   if o.scale == 0 then
     error("Embedding: scale: expected a number other than 0, got 0", 2)
@@ -131,9 +131,10 @@ end
 ---@field epsilon number
 local LayerNorm = modules.class "LayerNorm"
 
----@class LayerNormOptions
----@field features integer
----@field epsilon? number = 1e-5
+local NORM <const> = options_of.define("LayerNormOptions", {
+  { "features", "size" },
+  { "epsilon", "number", 1e-5 },
+})
 
 --- Creates a layer norm: it normalizes the last axis to mean 0 and variance 1, then multiplies by
 --- `gain` and adds `bias` (Ba et al. 2016). Initially `gain` is 1 and `bias` is 0.
@@ -147,8 +148,7 @@ local LayerNorm = modules.class "LayerNorm"
 ---@param options LayerNormOptions
 ---@return LayerNorm module
 function M.LayerNorm(options)
-  local o = options_of.check("LayerNorm", options, { features = "size",
-    epsilon = { "number", 1e-5 } })
+  local o = options_of.check("LayerNorm", options, NORM)
   local self = setmetatable({ epsilon = o.epsilon }, LayerNorm)
   self.gain = core.ones({ o.features }):parameter()
   self.bias = core.zeros({ o.features }):parameter()
@@ -216,11 +216,12 @@ end
 ---@field dropout number
 local FeedForward = modules.class "FeedForward"
 
----@class FeedForwardOptions
----@field d_model integer
----@field d_ff? integer features between the two maps; by default 4 d_model
----@field activation? "relu"|"gelu"|"swiglu" = "relu"
----@field dropout? number = 0
+local FEED_FORWARD <const> = options_of.define("FeedForwardOptions", {
+  { "d_model", "size" },
+  { "d_ff", "size?", nil, "features between the two maps; by default 4 d_model" },
+  { "activation", { "relu", "gelu", "swiglu" }, "relu" },
+  { "dropout", "probability", 0 },
+})
 
 --- Creates two linear maps with an activation between them (Vaswani et al. 2017, eq. 2). "swiglu"
 --- adds a third linear map, the gate (Shazeer 2020); then d_ff = 8/3 d_model has about as many
@@ -236,8 +237,7 @@ local FeedForward = modules.class "FeedForward"
 ---@param options FeedForwardOptions
 ---@return FeedForward module
 function M.FeedForward(options)
-  local o = options_of.check("FeedForward", options, { d_model = "size", d_ff = "size?",
-    activation = { { "relu", "gelu", "swiglu" }, "relu" }, dropout = { "probability", 0 } })
+  local o = options_of.check("FeedForward", options, FEED_FORWARD)
   local d_ff = o.d_ff or 4 * o.d_model
   local self = setmetatable({ activation = o.activation, dropout = o.dropout }, FeedForward)
   self.inner = M.Linear { inputs = o.d_model, outputs = d_ff }

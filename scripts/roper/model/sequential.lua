@@ -130,8 +130,9 @@ end
 ---@field p number
 local Dropout = modules.class "Dropout"
 
----@class DropoutOptions
----@field p? number = 0.5; the probability that an element is set to 0
+local OPTIONS <const> = options_of.define("DropoutOptions", {
+  { "p", "probability", 0.5, "the probability that an element is set to 0" },
+})
 
 --- Creates a dropout module. In training, it sets each element to 0 with probability p and divides
 --- the others by 1 − p (Srivastava et al. 2014). After `model:training(false)` it returns its
@@ -146,7 +147,7 @@ local Dropout = modules.class "Dropout"
 ---@param options? DropoutOptions
 ---@return Dropout module
 function M.Dropout(options)
-  local o = options_of.check("Dropout", options, { p = { "probability", 0.5 } })
+  local o = options_of.check("Dropout", options, OPTIONS)
   return setmetatable({ p = o.p }, Dropout)
 end
 

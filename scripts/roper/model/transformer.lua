@@ -22,13 +22,16 @@ local M = {}
 ---@field dropout number
 local TransformerLayer = modules.class "TransformerLayer"
 
----@class TransformerLayerOptions: FeedForwardOptions
----@field heads integer
----@field norm? "pre"|"post" = "pre"
----@field rms_norm? boolean = false; use `RMSNorm` instead of `LayerNorm`
----@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
----   names joined by "+"
----@field tied? boolean = false; use the keys as values, without a projection for values
+local of_attention <const> = options_of.rows "MultiHeadAttentionOptions"
+
+local LAYER <const> = options_of.define("TransformerLayerOptions", {
+  parent = "FeedForwardOptions",
+  { "heads", "size" },
+  { "norm", { "pre", "post" }, "pre" },
+  { "rms_norm", "boolean?", nil, "use `RMSNorm` instead of `LayerNorm`", shown = "false" },
+  of_attention.position,
+  of_attention.tied,
+})
 
 -- Creates the norm that the options select.
 local function new_norm(o)
@@ -47,15 +50,10 @@ end
 ---@param options TransformerLayerOptions
 ---@return TransformerLayer module
 function M.TransformerLayer(options)
-  local o = options_of.check("TransformerLayer", options, { d_model = "size", heads = "size",
-    d_ff = "size?", norm = { { "pre", "post" }, "pre" }, rms_norm = "boolean?",
-    activation = { { "relu", "gelu", "swiglu" }, "relu" }, position = { "any", "none" },
-    tied = { "boolean", false }, dropout = { "probability", 0 } })
+  local o = options_of.check("TransformerLayer", options, LAYER)
   local self = setmetatable({ norm = o.norm, dropout = o.dropout }, TransformerLayer)
-  self.attention = attention.MultiHeadAttention { d_model = o.d_model, heads = o.heads,
-    position = o.position, tied = o.tied, dropout = o.dropout }
-  self.feed_forward = layers.FeedForward { d_model = o.d_model, d_ff = o.d_ff,
-    activation = o.activation, dropout = o.dropout }
+  self.attention = attention.MultiHeadAttention(options_of.pick("MultiHeadAttentionOptions", o))
+  self.feed_forward = layers.FeedForward(options_of.pick("FeedForwardOptions", o))
   self.attention_norm, self.feed_forward_norm = new_norm(o), new_norm(o)
   return self
 end
@@ -109,19 +107,27 @@ end
 ---@field recompute? boolean
 ---@field options TransformerOptions
 local Transformer = modules.class "Transformer"
-Transformer.is_made_of_options = true -- so `roper.load` can create it from a file
+Transformer.options_class = "TransformerOptions" -- so `roper.load` can create it from a file
 
----@class TransformerOptions: TransformerLayerOptions
----@field vocabulary integer|string[] number of tokens, or the list from `task:vocabulary()`
----@field d_model? integer = 128
----@field layers? integer = 3
----@field heads? integer = 4
----@field position? string|table|Scheme|rotary = "roper"; a scheme, its name, {type = name, ...}, or
----   names joined by "+"; or a list of these, which repeats over the layers
----@field tied_embeddings? boolean = false; the embedding and the logits share one weight
----@field recompute? boolean = false; activation checkpointing: in training, a layer keeps only its
----   input, and backward recomputes the rest. This needs less memory; the results are bit-identical
----@field length? integer tokens of the longest sequence, for schemes with a table of positions
+local OPTIONS <const> = options_of.define("TransformerOptions", {
+  parent = "TransformerLayerOptions",
+  { "vocabulary", "any", nil,
+    "number of tokens, or the list from `task:vocabulary()`", type = "integer|string[]" },
+  { "d_model", "size", 128 },
+  { "layers", "size", 3 },
+  { "heads", "size", 4 },
+  { "position", "any", "roper",
+    'a scheme, its name, {type = name, ...}, or names joined by "+"; or a list of these, which '
+      .. "repeats over the layers", type = "string|table|Scheme|rotary" },
+  { "tied_embeddings", "boolean?", nil, "the embedding and the logits share one weight",
+    shown = "false" },
+  { "recompute", "boolean?", nil,
+    "activation checkpointing: in training, a layer keeps only its input, and backward "
+      .. "recomputes the rest. This needs less memory; the results are bit-identical",
+    shown = "false" },
+  { "length", "size?", nil,
+    "tokens of the longest sequence, for schemes with a table of positions" },
+})
 
 -- Returns a function that gives the scheme of each layer. Layers with the same options share one
 -- scheme and its tables, unless the scheme is `per_layer`.
@@ -158,12 +164,7 @@ end
 ---@param options TransformerOptions
 ---@return Transformer model
 function M.Transformer(options)
-  local o = options_of.check("Transformer", options, { vocabulary = "any",
-    d_model = { "size", 128 }, layers = { "size", 3 }, heads = { "size", 4 },
-    d_ff = "size?", norm = { { "pre", "post" }, "pre" }, rms_norm = "boolean?",
-    activation = { { "relu", "gelu", "swiglu" }, "relu" }, position = { "any", "roper" },
-    tied = { "boolean", false }, tied_embeddings = "boolean?", length = "size?",
-    recompute = "boolean?", dropout = { "probability", 0 } })
+  local o = options_of.check("Transformer", options, OPTIONS)
   local count = type(o.vocabulary) == "table" and #o.vocabulary or o.vocabulary
   if math.type(count) ~= "integer" or count < 1 then
     error("Transformer: vocabulary: expected the number of tokens or a list of them, got "
@@ -175,9 +176,8 @@ function M.Transformer(options)
   self.layers = {}
   local scheme_of = schemes_of_layers(o)
   for i = 1, o.layers do
-    self.layers[i] = M.TransformerLayer { d_model = o.d_model, heads = o.heads,
-      d_ff = o.d_ff, norm = o.norm, rms_norm = o.rms_norm, activation = o.activation,
-      dropout = o.dropout, tied = o.tied, position = scheme_of(i) }
+    self.layers[i] = M.TransformerLayer(options_of.pick("TransformerLayerOptions", o,
+      { position = scheme_of(i) }))
   end
   self.norm = o.norm == "pre" and new_norm(o) or nil
   self.logits = layers.Linear { inputs = o.d_model, outputs = count }
@@ -297,13 +297,13 @@ end
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > tokens = roper.tensor({{0, 3, 1, 2}}, "int32")
 ---     > given, targets = tokens:narrow(2, 1, 3), tokens:narrow(2, 2, 3)
----     > model:loss(given, targets, {each = true}):shape()
+---     > model:loss(given, targets, {reduction = "none"}):shape()
 ---     {1, 3}
 ---@param tokens tensor [batch, time], int32, from 0
 ---@param targets tensor [batch, time], int32: the token that follows each token
 ---@param how? table options of `cross_entropy`
 ---@param positions? tensor [batch, time] of the tokens; by default 0, 1, ...
----@return tensor loss a scalar, or [batch, time] with `each`
+---@return tensor loss a scalar, or [batch, time] with reduction = "none"
 function Transformer:loss(tokens, targets, how, positions)
   arguments.self("Transformer:loss", self, Transformer)
   if self.forward == Transformer.forward and self.logits.cross_entropy then

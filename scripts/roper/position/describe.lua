@@ -1,4 +1,5 @@
 --- Descriptions of position schemes.
+local options_of = require "roper.base.options"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
 local text = require "roper.base.text"
@@ -85,8 +86,8 @@ local function words_of(scheme, definition, given)
     return scheme.describe and scheme:describe()
   elseif definition.build and definition.describe then
     local options = { dim = EXAMPLE.dim }
-    for option, rule in pairs(definition.takes) do
-      options[option] = type(rule) == "table" and rule[2] or options[option]
+    for _, row in ipairs(options_of.rows_of(definition.takes)) do
+      options[row[1]] = row[3] or options[row[1]]
     end
     return definition.describe(tables.merged(options, given))
   end

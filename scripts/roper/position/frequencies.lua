@@ -1,26 +1,18 @@
 --- Common options of rotary schemes with a list of frequencies, and angles from positions.
 local core = require "roper.core"
+local options_of = require "roper.base.options"
 local tables = require "roper.base.tables"
 
 local M = {}
 
---- Options of rotary schemes with a list of frequencies.
----@class FrequencyOptions
----@field dim integer features of a head
----@field base? number = 10000; base of the frequencies
----@field fraction? number = 1; fraction of the features that is rotated
----@field pairing? "half"|"interleaved" = "half"; which two features form a pair
----@field last? boolean = false; rotate the last features instead of the first
----@field rotate? string = "qk"; which tensors are rotated: any letters of "qkvo"
-
---- The kinds of values of `FrequencyOptions` and of a scheme's own options.
----@param more table the scheme's own options with their kinds, as for `options.check`
----@return table
-function M.takes(more)
-  return tables.merged({ dim = "size", base = { "number", 10000 }, fraction = { "number", 1 },
-    pairing = { { "half", "interleaved" }, "half" }, last = { "boolean", false },
-    rotate = { "string", "qk" } }, more)
-end
+options_of.define("FrequencyOptions", {
+  { "dim", "size", nil, "features of a head" },
+  { "base", "number", 10000, "base of the frequencies" },
+  { "fraction", "number", 1, "fraction of the features that is rotated" },
+  { "pairing", { "half", "interleaved" }, "half", "which two features form a pair" },
+  { "last", "boolean", false, "rotate the last features instead of the first" },
+  { "rotate", "string", "qk", 'which tensors are rotated: any letters of "qkvo"' },
+})
 
 --- The number of rotated features, `fraction * dim`.
 ---

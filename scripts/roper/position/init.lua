@@ -101,7 +101,11 @@ end
 ---@param name string
 ---@return table<string, any> takes
 function M.takes(name)
-  return tables.merged(find(name).takes)
+  local takes = {}
+  for _, row in ipairs(options_of.rows_of(find(name).takes)) do
+    takes[row[1]] = row[3] ~= nil and { row[2], row[3] } or row[2]
+  end
+  return takes
 end
 
 --- The revision of a scheme. It increases when the same options begin to give different results.
@@ -248,17 +252,22 @@ function M.describe(scheme)
   end, type(scheme) == "table" and not schemes.is_scheme(scheme) and scheme or nil)
 end
 
----@class AttentionPositions
----@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
----@field offset? number = 0; position of the first key, if no positions are given
----@field positions? number|number[]|tensor positions of both queries and keys: one for all, a list,
----   or a tensor [time], [batch, time] or [batch, time, coordinates]
----@field query_positions? number|number[]|tensor by default offset, offset + 1, ..., shifted with
----   `causal` so that the last query has the position of the last key
----@field key_positions? number|number[]|tensor by default offset, offset + 1, ...
+local GIVEN <const> = "number|number[]|tensor"
 
----@class PositionsOptions: AttentionPositions
----@field scale? number = 1 / sqrt(d); factor of the scores
+options_of.define("AttentionPositions", {
+  { "causal", "boolean", false, "query i sees keys j <= i + Tk - Tq" },
+  { "offset", "number", 0, "position of the first key, if no positions are given" },
+  { "positions", "any?", nil, "positions of both queries and keys: one for all, a list, or a "
+    .. "tensor [time], [batch, time] or [batch, time, coordinates]", type = GIVEN },
+  { "query_positions", "any?", nil, "by default offset, offset + 1, ..., shifted with `causal` so "
+    .. "that the last query has the position of the last key", type = GIVEN },
+  { "key_positions", "any?", nil, "by default offset, offset + 1, ...", type = GIVEN },
+})
+
+local OPTIONS <const> = options_of.define("PositionsOptions", {
+  parent = "AttentionPositions",
+  { "scale", "number?", nil, "factor of the scores", shown = "1 / sqrt(d)" },
+})
 
 --- The positions of queries and keys, as attention passes them to the methods of a scheme.
 ---
@@ -272,9 +281,7 @@ end
 ---@return Positions positions
 function M.positions(q, k, options)
   arguments.check("positions", "q", "tensor", q, "k", "tensor", k)
-  local o = options_of.check("positions", options, { causal = { "boolean", false },
-    offset = { "number", 0 }, positions = "any?", query_positions = "any?", key_positions = "any?",
-    scale = "number?" })
+  local o = options_of.check("positions", options, OPTIONS)
   return positions.new(q, k, o, o.scale or q:size(-1) ^ -0.5)
 end
 

@@ -20,10 +20,11 @@ local function pairing_order(rotated, from, to)
   return indices:view(pairs_of):transpose(1, 2):view { rotated }
 end
 
----@class ConvertPairingOptions
----@field heads? integer = 1; number of heads
----@field rotated? integer number of rotated features in a head; by default all of them
----@field axis? integer = 1; axis of the features
+local OPTIONS <const> = options_of.define("ConvertPairingOptions", {
+  { "heads", "size", 1, "number of heads" },
+  { "rotated", "integer?", nil, "number of rotated features in a head; by default all of them" },
+  { "axis", "integer", 1, "axis of the features" },
+})
 
 --- Reorders weights that were trained with one pairing of features, for use with the other. Convert
 --- the rows of the query and key projections and, for RoPER, also the rows of the value projection
@@ -42,8 +43,7 @@ end
 ---@return tensor y of the shape of weights
 function M.convert_pairing(weights, from, to, options)
   arguments.check("convert_pairing", "weights", "tensor", weights)
-  local o = options_of.check("convert_pairing", options, { heads = { "size", 1 },
-    rotated = "integer?", axis = { "integer", 1 } })
+  local o = options_of.check("convert_pairing", options, OPTIONS)
   local heads, axis = o.heads, o.axis
   local width = weights:size(axis)
   if width % heads ~= 0 then

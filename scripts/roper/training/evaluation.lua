@@ -41,12 +41,13 @@ local function ask(task, beyond)
     TRIES, task), 0)
 end
 
----@class SolveOptions
----@field problems? integer = 128
----@field temperature? number = 1; 0 takes the most likely token
----@field seed? integer = 1; of the problems and the random draws
----@field beyond? task use only problems that this task could not pose, because they are too long
----   for it
+local SOLVE <const> = options_of.define("SolveOptions", {
+  { "problems", "size", 128 },
+  { "temperature", "number", 1, "0 takes the most likely token" },
+  { "seed", "integer", 1, "of the problems and the random draws" },
+  { "beyond", "task?", nil,
+    "use only problems that this task could not pose, because they are too long for it" },
+})
 
 ---@class Sample
 ---@field question string
@@ -71,8 +72,7 @@ end
 ---@return Sample[] samples
 function M.solve(model, task, options)
   arguments.check("solve", "model", "table", model, "task", "task", task)
-  local o = options_of.check("solve", options, { problems = { "size", 128 },
-    temperature = { "number", 1 }, seed = { "integer", 1 }, beyond = "task?" })
+  local o = options_of.check("solve", options, SOLVE)
   local asked = M.fresh(task, o.seed)
   local questions, samples, most = {}, {}, 1
   for i = 1, o.problems do
@@ -82,7 +82,7 @@ function M.solve(model, task, options)
     most = math.max(most, #answer)
   end
   local generate = require("roper.model.generate").generate
-  local texts = generate(model, questions, { task = asked, most = most,
+  local texts = generate(model, questions, { task = asked, limit = most,
     temperature = o.temperature, seed = o.seed })
   local solved = 0
   for i, sample in ipairs(samples) do
@@ -112,7 +112,7 @@ local function add(sums, model, task, rows)
   positions = positions and positions:narrow(2, 1, last)
   local logits = modules.logits(model, tokens:narrow(2, 1, last), nil, positions)
   local right = (logits:argmax(3) - 1):eq(targets) * counted
-  local loss = core.cross_entropy(logits, targets, { each = true }):to "float64"
+  local loss = core.cross_entropy(logits, targets, { reduction = "none" }):to "float64"
   nats, counted = targets_of(nats), counted:to "float64"
   sums.right = sums.right + right:sum():item()
   sums.answers = sums.answers + counted:sum():item()
@@ -139,14 +139,12 @@ local function in_order(by_distance)
   return tables.map(tables.keys(by_distance), function(distance) return by_distance[distance] end)
 end
 
-local ANSWERS <const> = { sequences = { "size", 64 }, seed = { "integer", 1 },
-  batch = { "size", 32 }, beat = "function?" }
-
----@class AnswersOptions
----@field sequences? integer = 64
----@field seed? integer = 1; of the sequences
----@field batch? integer = 32; sequences per forward pass
----@field beat? fun() called after each batch
+local ANSWERS <const> = options_of.define("AnswersOptions", {
+  { "sequences", "size", 64 },
+  { "seed", "integer", 1, "of the sequences" },
+  { "batch", "size", 32, "sequences per forward pass" },
+  { "heartbeat", "function?", nil, "called after each batch", type = "fun()", was = "beat" },
+})
 
 ---@class Answers
 ---@field accuracy number share of answer tokens predicted correctly, from 0 to 1
@@ -182,8 +180,8 @@ function M.answers(model, task, options)
   scoped.without_training(model, function()
     for first = 1, o.sequences, o.batch do
       add(sums, model, fresh, math.min(o.batch, o.sequences - first + 1))
-      if o.beat then
-        o.beat()
+      if o.heartbeat then
+        o.heartbeat()
       end
     end
   end)
@@ -203,8 +201,10 @@ function M.answers(model, task, options)
     by_distance = in_order(sums.by_distance) }
 end
 
----@class LongerOptions: AnswersOptions
----@field problems? integer = 128
+local LONGER <const> = options_of.define("LongerOptions", {
+  parent = "AnswersOptions",
+  { "problems", "size", 128 },
+})
 
 --- Evaluates a model on longer problems than those it was trained on.
 ---
@@ -226,14 +226,13 @@ end
 function M.longer(model, task, longer, options)
   arguments.check("longer", "model", "module", model, "task", "task", task,
     "longer", "table", longer)
-  local o = options_of.check("longer", options,
-    tables.merged(ANSWERS, { problems = { "size", 128 } }))
+  local o = options_of.check("longer", options, LONGER)
   local list = {}
   for i, changes in ipairs(longer) do
     local changed = M.fresh(task, o.seed, changes)
     local solved = M.solve(model, changed, { problems = o.problems, seed = o.seed, beyond = task })
     local found = M.answers(model, changed, { sequences = o.sequences, seed = o.seed,
-      batch = o.batch, beat = o.beat })
+      batch = o.batch, heartbeat = o.heartbeat })
     list[i] = { name = tables.text(changes), solved = solved, problems = o.problems,
       accuracy = found.accuracy, loss = found.loss, floor = found.floor }
   end

@@ -17,7 +17,7 @@ end
 ---@param tokens tensor int32 [batch, T]
 ---@param positions? tensor [batch, T], from `task:positions`
 ---@param how? table options of `cross_entropy`
----@return tensor loss a scalar, or [batch, T - 1] with `each`
+---@return tensor loss a scalar, or [batch, T - 1] with reduction = "none"
 function M.loss(model, tokens, positions, how)
   local last = tokens:size(2) - 1
   local given, targets = tokens:narrow(2, 1, last), tokens:narrow(2, 2, last)
@@ -28,15 +28,46 @@ function M.loss(model, tokens, positions, how)
   return core.cross_entropy(modules.logits(model, given, nil, positions), targets, how)
 end
 
+local OPTIONS <const> = options_of.define("TrainOptions", {
+  { "model", "table", nil, "maps tokens to logits (`roper.nn.class`)", type = "Module" },
+  { "task", "task" },
+  { "optimizer", "table", type = "Adam|SGD" },
+  { "steps", "size", nil, "the step at which training ends" },
+  { "batch", "size", 32, "rows per step" },
+  { "accumulate", "size", 1,
+    "parts of a batch. They go through the model one by one, which needs less memory, and their "
+      .. "gradients are summed (gradient accumulation)" },
+  { "run", "string?", nil,
+    "folder for config.json, metrics.jsonl and checkpoint.safetensors, created if missing" },
+  { "config", "table?", nil,
+    "configuration of the run, in a form that JSON can represent; by default the options of "
+      .. "model, task and optimizer. A checkpoint with another configuration is refused" },
+  { "settings", "table?", nil,
+    "further contents of config.json: settings that do not change results and need not match a "
+      .. "checkpoint" },
+  { "resume", "boolean", false,
+    "continue from the checkpoint in the folder. The result is bit-identical with the same "
+      .. "threads, kernels and BLAS; if they differ, a note is printed. Without a checkpoint, "
+      .. "training starts from step 0, and existing metrics are renamed to metrics.jsonl.old" },
+  { "log_every", "size", 10, "steps between entries of the metrics" },
+  { "evaluate", "function?", nil,
+    "numbers for the metrics", type = "fun(model: Module, step: integer): table" },
+  { "evaluate_every", "size?", nil, "steps between evaluations" },
+  { "checkpoint_every", "size?", nil, "steps between checkpoints; by default only at the end" },
+  { "best", "string?", nil,
+    "name of a number from `evaluate`; the model with the smallest value so far is saved as "
+      .. "best.safetensors in the folder" },
+  { "progress", "any?", nil,
+    "an object with update(step, loss, speed), finish() and, optionally, note(text); by default "
+      .. "a line on the terminal", type = "table|false" },
+  { "name", "string", "training", "label of that line" },
+  { "ranks", "table?", nil,
+    "from `roper.ranks`: the processes that share each batch. All of them call this with the "
+      .. "same options; only the first evaluates, writes files and prints", type = "Ranks" },
+})
+
 local function check(options)
-  local o = options_of.check("train", options, {
-    model = "table", task = "task", optimizer = "table",
-    steps = "size", batch = { "size", 32 }, accumulate = { "size", 1 },
-    run = "string?", config = "table?", settings = "table?", resume = { "boolean", false },
-    log_every = { "size", 10 }, evaluate_every = "size?", evaluate = "function?",
-    checkpoint_every = "size?", best = "string?", progress = "any?",
-    name = { "string", "training" }, ranks = "table?",
-  }, 5)
+  local o = options_of.check("train", options, OPTIONS, 5)
   if o.batch % o.accumulate > 0 then
     error(("train: accumulate: expected a divisor of the batch size %d, got %d"):format(o.batch,
       o.accumulate), 4)
@@ -137,36 +168,6 @@ local function keep_best(o, state, entry)
     require("roper.model.checkpoint").save_model(o.run .. "/best.safetensors", o.model)
   end
 end
-
----@class TrainOptions
----@field model Module maps tokens to logits (`roper.nn.class`)
----@field task task
----@field optimizer Adam|SGD
----@field steps integer the step at which training ends
----@field batch? integer = 32; rows per step
----@field accumulate? integer = 1; parts of a batch. They go through the model one by one, which
----   needs less memory, and their gradients are summed (gradient accumulation)
----@field run? string folder for config.json, metrics.jsonl and checkpoint.safetensors, created if
----   missing
----@field config? table configuration of the run, in a form that JSON can represent; by default the
----   options of model, task and optimizer. A checkpoint with another configuration is refused
----@field settings? table further contents of config.json: settings that do not change results and
----   need not match a checkpoint
----@field resume? boolean = false; continue from the checkpoint in the folder. The result is
----   bit-identical with the same threads, kernels and BLAS; if they differ, a note is printed.
----   Without a checkpoint, training starts from step 0, and existing metrics are renamed to
----   metrics.jsonl.old
----@field log_every? integer = 10; steps between entries of the metrics
----@field evaluate? fun(model: Module, step: integer): table numbers for the metrics
----@field evaluate_every? integer steps between evaluations
----@field checkpoint_every? integer steps between checkpoints; by default only at the end
----@field best? string name of a number from `evaluate`; the model with the smallest value so far is
----   saved as best.safetensors in the folder
----@field progress? table|false an object with update(step, loss, speed), finish() and, optionally,
----   note(text); by default a line on the terminal
----@field name? string = "training"; label of that line
----@field ranks? Ranks from `roper.ranks`: the processes that share each batch. All of them call
----   this with the same options; only the first evaluates, writes files and prints
 
 -- Returns the states of the random generators used by a step and an evaluation.
 local function generators(task)

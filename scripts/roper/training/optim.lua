@@ -38,13 +38,11 @@ local function clip_scale(parameters, most)
   return norm > most and most / norm or 1
 end
 
--- Creates an optimizer of a kind. `own` declares the options of this kind; `name` is used in
--- messages and defaults to that of the kind. Call it as a tail call, so that errors point to the
--- caller.
-local function new(kind, options, own, name)
+-- Creates an optimizer of a kind with the options that `rows` declare; `name` is used in messages
+-- and defaults to that of the kind. Call it as a tail call, so that errors point to the caller.
+local function new(kind, options, rows, name)
   name = name or kind.name
-  local o = options_of.check(name, options, tables.merged({ l2 = { "number", 0 },
-    clip = "number?", schedule = "function?" }, own))
+  local o = options_of.check(name, options, rows)
   if o.rate < 0 then
     error(("%s: rate: expected a number from 0 on, got %g"):format(name, o.rate), 2)
   elseif o.clip and o.clip <= 0 then
@@ -84,26 +82,32 @@ end
 ---@field count integer steps so far
 ---@field state table[] the moments of each parameter, by its index in the list
 ---@field moments string[] names of the moments
-local Adam = class { name = "Adam", moments = { "mean", "variance" } }
+local Adam = class { name = "Adam", options_class = "AdamOptions",
+  moments = { "mean", "variance" } }
 
-local function adam_options(decay)
-  return { rate = { "number", 1e-3 }, beta1 = { "probability", 0.9 },
-    beta2 = { "probability", 0.999 }, epsilon = { "number", 1e-8 }, decay = { "number", decay },
-    decay_on = { { "all", "matrices" } } }
-end
+options_of.define("OptimizerOptions", {
+  { "l2", "number", 0, "l2 times the parameter is added to the gradient" },
+  { "clip", "number?", nil, "maximum norm of all gradients together (Pascanu et al. 2013)" },
+  { "schedule", "function?", nil, "returns a factor of the rate for each step, from 1",
+    type = "fun(step: integer): number" },
+})
 
----@class AdamOptions
----@field rate? number = 1e-3
----@field beta1? number = 0.9
----@field beta2? number = 0.999
----@field epsilon? number = 1e-8
----@field decay? number = 0; weight decay, decoupled from the gradient (AdamW)
----@field decay_on? "all"|"matrices" = "all"; the parameters that decay. "matrices": weights and
----   embeddings, which are parameters of two or more axes; not gains, biases or parameters of
----   position schemes, unless a scheme lists them in its `decays`
----@field l2? number = 0; l2 times the parameter is added to the gradient
----@field clip? number maximum norm of all gradients together (Pascanu et al. 2013)
----@field schedule? fun(step: integer): number returns a factor of the rate for each step, from 1
+local ADAM <const> = options_of.define("AdamOptions", {
+  parent = "OptimizerOptions",
+  { "rate", "number", 1e-3 },
+  { "beta1", "probability", 0.9 },
+  { "beta2", "probability", 0.999 },
+  { "epsilon", "number", 1e-8 },
+  { "decay", "number", 0, "weight decay, decoupled from the gradient (AdamW)" },
+  { "decay_on", { "all", "matrices" }, nil, "the parameters that decay. \"matrices\": weights and "
+    .. "embeddings, which are parameters of two or more axes; not gains, biases or parameters of "
+    .. "position schemes, unless a scheme lists them in its `decays`", shown = '"all"' },
+})
+
+local ADAMW <const> = options_of.define("AdamWOptions", {
+  parent = "AdamOptions",
+  { "decay", "number", 0.01, "weight decay, decoupled from the gradient" },
+})
 
 --- Creates an Adam optimizer (Kingma and Ba 2015, algorithm 1); with `decay`, it is AdamW
 --- (Loshchilov and Hutter 2019).
@@ -126,7 +130,7 @@ end
 ---@param options? AdamOptions
 ---@return Adam optimizer
 function M.Adam(options)
-  return new(Adam, options, adam_options(0))
+  return new(Adam, options, ADAM)
 end
 
 --- Creates an Adam optimizer with decoupled weight decay (Loshchilov and Hutter 2019). It equals
@@ -142,10 +146,10 @@ end
 ---     > w
 ---     float32 [1]
 ---     0.9500
----@param options? AdamOptions with decay = 0.01 by default
+---@param options? AdamWOptions
 ---@return Adam optimizer
 function M.AdamW(options)
-  return new(Adam, options, adam_options(0.01), "AdamW")
+  return new(Adam, options, ADAMW, "AdamW")
 end
 
 local function adam_settings(o, count)
@@ -184,15 +188,14 @@ end
 ---@field count integer steps so far
 ---@field state table[] the velocity of each parameter, by its index in the list
 ---@field moments string[] names of the moments: "velocity"
-local SGD = class { name = "SGD", moments = { "velocity" } }
+local SGD = class { name = "SGD", options_class = "SGDOptions", moments = { "velocity" } }
 
----@class SGDOptions
----@field rate? number = 1e-2
----@field momentum? number = 0
----@field nesterov? boolean = false; Nesterov momentum
----@field l2? number = 0; l2 times the parameter is added to the gradient
----@field clip? number maximum norm of all gradients together
----@field schedule? fun(step: integer): number returns a factor of the rate for each step, from 1
+local SGD_OPTIONS <const> = options_of.define("SGDOptions", {
+  parent = "OptimizerOptions",
+  { "rate", "number", 1e-2 },
+  { "momentum", "number", 0 },
+  { "nesterov", "boolean", false, "Nesterov momentum" },
+})
 
 --- Creates an optimizer for stochastic gradient descent, optionally with momentum.
 ---
@@ -205,8 +208,7 @@ local SGD = class { name = "SGD", moments = { "velocity" } }
 ---@param options? SGDOptions
 ---@return SGD optimizer
 function M.SGD(options)
-  return new(SGD, options, { rate = { "number", 1e-2 }, momentum = { "number", 0 },
-    nesterov = { "boolean", false } })
+  return new(SGD, options, SGD_OPTIONS)
 end
 
 local function sgd_settings(o)

@@ -25,6 +25,13 @@ local function by_position(sums, rows)
   return list
 end
 
+local OPTIONS <const> = options_of.define("ValidationLossOptions", {
+  { "length", "size?", nil, "tokens in a row; by default those of the task" },
+  { "sequences", "size?", nil, "maximum number of rows; by default all" },
+  { "batch", "size", 32 },
+  { "heartbeat", "function?", nil, "called after each batch", type = "fun()", was = "beat" },
+})
+
 --- Measures the loss on the validation documents of a task. For a large vocabulary, the logits are
 --- never all in memory at once.
 ---
@@ -33,24 +40,23 @@ end
 --- Errors: an option is unknown; a row is longer than the text for validation.
 ---@param model Transformer
 ---@param task TextTask
----@param options? table length: tokens in a row, by default that of the task; sequences: maximum
----   number of rows, by default all; batch = 32; beat: called after each batch
+---@param options? ValidationLossOptions
 ---@return table found loss, in nats per token; perplexity; bits_per_byte, comparable between
 ---   vocabularies; tokens; by_position: {first, last, loss} by the number of preceding tokens
 function M.measure(model, task, options)
-  local o = options_of.check("validation", options, { length = { "size", task:length() },
-    sequences = "size?", batch = { "size", 32 }, beat = "function?" })
+  local o = options_of.check("validation", options, OPTIONS)
+  o.length = o.length or task:length()
   local nats, bytes, rows, sums = 0, 0, 0, nil
   scoped.without_training(model, function()
-    for tokens in task:validation { length = o.length, batch = o.batch, most = o.sequences } do
-      local loss = training.loss(model, tokens, nil, { each = true }):to "float64":sum(1)
+    for tokens in task:validation { length = o.length, batch = o.batch, limit = o.sequences } do
+      local loss = training.loss(model, tokens, nil, { reduction = "none" }):to "float64":sum(1)
       nats, rows = nats + loss:sum():item(), rows + tokens:size(1)
       sums = sums and sums + loss or loss
       for _, ids in ipairs(tokens:narrow(2, 2, o.length - 1):totable()) do
         bytes = bytes + bytes_of(task, ids)
       end
-      if o.beat then
-        o.beat()
+      if o.heartbeat then
+        o.heartbeat()
       end
     end
   end)

@@ -30,7 +30,7 @@ return function(options)
     for i, question in ipairs(questions) do
       prompts[i] = texts[i]:sub(1, #question + given)
     end
-    return (stopwatch(generate, model, prompts, { task = task, stop = false, most = count,
+    return (stopwatch(generate, model, prompts, { task = task, stop = false, limit = count,
       seed = 1, cache = has_cache }))
   end
 

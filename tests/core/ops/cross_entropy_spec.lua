@@ -12,7 +12,7 @@ describe("cross_entropy", function()
         loss:backward()
         arrays.close(values[name .. ".mean"], loss, tolerance)
         arrays.close(values[name .. ".dlogits"], logits.grad, tolerance)
-        logits.grad, options.each = nil, true
+        logits.grad, options.reduction = nil, "none"
         local each = roper.cross_entropy(logits, values.targets, options)
         each:backward(values[name .. ".dy"])
         arrays.close(values[name .. ".each"], each, tolerance)
@@ -24,8 +24,8 @@ describe("cross_entropy", function()
   it("has gradients for each of its options", function()
     roper.seed(1)
     local targets = roper.tensor({ { 0, 3, 1 }, { 2, 3, 3 } }, "int32")
-    for _, options in ipairs({ {}, { each = true }, { ignore = 3 },
-      { ignore = 3, each = true } }) do
+    for _, options in ipairs({ {}, { reduction = "none" }, { ignore = 3 },
+      { ignore = 3, reduction = "none" } }) do
       gradients.check(function(x) return roper.cross_entropy(x, targets, options) * 3 end,
         { { 2, 3, 4 } })
       gradients.check(function(x)
@@ -34,7 +34,9 @@ describe("cross_entropy", function()
     end
     local one = roper.tensor(2, "int32")
     gradients.check(function(x) return roper.cross_entropy(x, one) end, { { 4 } })
-    gradients.check(function(x) return roper.cross_entropy(x, one, { each = true }) end, { { 4 } })
+    gradients.check(function(x)
+      return roper.cross_entropy(x, one, { reduction = "none" })
+    end, { { 4 } })
   end)
 
   it("is log n for equal logits, and exact for large ones", function()
@@ -62,7 +64,7 @@ describe("cross_entropy", function()
 
   it("returns 0 for ignored rows, and an error for the mean of none", function()
     local x, targets = roper.randn({ 2, 3 }):parameter(), roper.full({ 2 }, -1, "int32")
-    local each = roper.cross_entropy(x, targets, { each = true })
+    local each = roper.cross_entropy(x, targets, { reduction = "none" })
     assert.same({ 0, 0 }, each:totable())
     each:sum():backward()
     assert.equal(0, x.grad:abs():max():item())
@@ -72,7 +74,7 @@ describe("cross_entropy", function()
       roper.cross_entropy(roper.zeros({ 0, 3 }), roper.zeros({ 0 }, "int32"))
     end, "cross_entropy: every target is ignored")
     assert.same({ 0 }, roper.cross_entropy(roper.zeros({ 0, 3 }), roper.zeros({ 0 }, "int32"),
-      { each = true }):shape())
+      { reduction = "none" }):shape())
   end)
 
   it("rejects targets out of range, other shapes and unknown options", function()
@@ -95,9 +97,10 @@ describe("cross_entropy", function()
       roper.cross_entropy(roper.zeros({ 2, 0 }), roper.zeros({ 2 }, "int32"))
     end, shapes)
     assert.error_matches(loss({ 0, 1 }, { ignored = 1 }),
-      'cross_entropy: unknown option ignored; did you mean "ignore"%? It takes ignore, each')
+      'cross_entropy: unknown option ignored; did you mean "ignore"%? It takes ignore, reduction')
     assert.error_matches(loss({ 0, 1 }, { ignore = 0.5 }), "option ignore: expected an integer")
-    assert.error_matches(loss({ 0, 1 }, { each = 1 }), "option each: expected true or false, got 1")
+    assert.error_matches(loss({ 0, 1 }, { reduction = "non" }),
+      'option reduction: expected one of mean, none, got "non"; did you mean "none"')
     assert.error_matches(loss({ 0, 1 }, 5), "table expected, got number")
   end)
 end)

@@ -17,7 +17,7 @@ local function outcome(f, x, weight, bias, ...)
 end
 
 local function apart(x, weight, bias, targets, options)
-  options = { ignore = options and options.ignore, each = options and options.each }
+  options = { ignore = options and options.ignore, reduction = options and options.reduction }
   return roper.cross_entropy(roper.linear(x, weight, bias), targets, options)
 end
 
@@ -74,8 +74,8 @@ describe("linear_cross_entropy", function()
     local x, weight = roper.randn({ 2, 3, 4 }, "float64"), roper.randn({ 5, 4 }, "float64")
     local bias = roper.randn({ 5 }, "float64")
     for _, rows in ipairs({ 1, 2, 3, 5, 6, 100 }) do
-      for _, options in ipairs({ { ignore = 3 }, { each = true },
-        { ignore = 3, each = true } }) do
+      for _, options in ipairs({ { ignore = 3 }, { reduction = "none" },
+        { ignore = 3, reduction = "none" } }) do
         options.rows = rows
         local expected = outcome(apart, x, weight, bias, targets, options)
         local got = outcome(roper.linear_cross_entropy, x, weight, bias, targets, options)
@@ -88,8 +88,8 @@ describe("linear_cross_entropy", function()
 
   it("has gradients for each of its options", function()
     roper.seed(3)
-    for _, options in ipairs({ {}, { rows = 1 }, { rows = 4 }, { each = true },
-      { each = true, rows = 4 }, { ignore = 3, rows = 2 } }) do
+    for _, options in ipairs({ {}, { rows = 1 }, { rows = 4 }, { reduction = "none" },
+      { reduction = "none", rows = 4 }, { ignore = 3, rows = 2 } }) do
       gradients.check(function(x, weight, bias)
         return roper.linear_cross_entropy(x, weight, bias, targets, options) * 3
       end, { { 2, 3, 4 }, { 5, 4 }, { 5 } })
@@ -141,7 +141,7 @@ describe("linear_cross_entropy", function()
   it("gives gradients of 0 if there are no rows", function()
     local x, weight = roper.zeros({ 0, 4 }):parameter(), roper.ones({ 5, 4 }):parameter()
     local none = roper.zeros({ 0 }, "int32")
-    local each = roper.linear_cross_entropy(x, weight, nil, none, { each = true })
+    local each = roper.linear_cross_entropy(x, weight, nil, none, { reduction = "none" })
     assert.same({ 0 }, each:shape())
     each:sum():backward()
     assert.equal(0, weight.grad:abs():max():item())

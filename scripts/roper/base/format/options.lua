@@ -1,27 +1,23 @@
 --- Print options.
+local options_of = require "roper.base.options"
+local tables = require "roper.base.tables"
+
 local M = {}
 
--- The default, smallest and largest value of each option.
-local LIMITS <const> = {
-  precision = { 4, 0, 17 }, threshold = { 1000, 0, math.maxinteger },
-  edge_items = { 3, 1, 1000 }, line_width = { 0, 0, 100000 }, depth = { 4, 1, 100 },
-  entries = { 100, 1, math.maxinteger },
-}
+local OPTIONS <const> = options_of.define("PrintOptions", {
+  { "precision", { smallest = 0, largest = 17 }, 4,
+    "digits after the decimal point in tensors; numbers in tables have 3 significant digits more" },
+  { "threshold", "count", 1000, "tensors with more elements are summarized by their edges" },
+  { "edge_items", { smallest = 1, largest = 1000 }, 3,
+    "elements at each end of an axis in a summary" },
+  { "line_width", { smallest = 0, largest = 100000 }, 0,
+    "width of a line in columns, 0 for that of the terminal" },
+  { "depth", { smallest = 1, largest = 100 }, 4, "depth to which nested tables are shown" },
+  { "entries", "size", 100, "limit of entries of a table" },
+})
 
 --- The current options.
-M.current = {}
-for name, limits in pairs(LIMITS) do
-  M.current[name] = limits[1]
-end
-
----@class PrintOptions
----@field precision? integer = 4; digits after the decimal point in tensors; numbers in tables have
----   3 significant digits more
----@field threshold? integer = 1000; tensors with more elements are summarized by their edges
----@field edge_items? integer = 3; elements at each end of an axis in a summary
----@field line_width? integer = 0; width of a line in columns, 0 for that of the terminal
----@field depth? integer = 4; depth to which nested tables are shown
----@field entries? integer = 100; limit of entries of a table
+M.current = options_of.completed("PrintOptions", {})
 
 --- Changes print options and returns all of them.
 ---
@@ -36,12 +32,11 @@ end
 ---@param options? PrintOptions options to change
 ---@return PrintOptions all current options
 function M.print_options(options)
-  local rules = {}
-  for name, value in pairs(M.current) do
-    rules[name] = { { smallest = LIMITS[name][2], largest = LIMITS[name][3] }, value }
+  if options == nil or type(options) == "table" then
+    options = tables.merged(M.current, options)
   end
-  local asked = require("roper.base.options").check("print_options", options, rules)
-  M.current = require("roper.base.tables").merged(asked)
+  local asked = options_of.check("print_options", options, OPTIONS)
+  M.current = tables.merged(asked)
   return asked
 end
 

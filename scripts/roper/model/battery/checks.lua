@@ -167,7 +167,7 @@ add("gradients", function(case)
         local given = { ... }
         put(given, 4)
         return (attend(attention.attention, holder, given, how))
-      end, inputs, { most = 12 })
+      end, inputs, { limit = 12 })
       largest = math.max(largest, worst)
     end
     return largest

@@ -60,10 +60,11 @@ local function find(check, case)
   return { name = check.name, ok = worst <= allowed, difference = worst, message = words }
 end
 
----@class PositionCheckOptions
----@field dim? integer = 8; features of a head
----@field heads? integer = 3
----@field length? integer = 16; for schemes with a table of positions
+local OPTIONS <const> = options_of.define("PositionCheckOptions", {
+  { "dim", "size", 8, "features of a head" },
+  { "heads", "size", 3 },
+  { "length", "size", 16, "for schemes with a table of positions" },
+})
 
 --- Checks a position scheme: shapes and dtypes, gradients, the effect of shifting all positions,
 --- masks, the cache, agreement with the eager attention and the oracle, precision, checkpoints. If
@@ -84,8 +85,7 @@ end
 ---@param options? PositionCheckOptions
 ---@return PositionFindings findings
 function M.check(scheme, options)
-  local o = options_of.check("position.check", options, { dim = { "size", 8 },
-    heads = { "size", 3 }, length = { "size", 16 } })
+  local o = options_of.check("position.check", options, OPTIONS)
   local plain = checkpoint.options({ options = { position = scheme } }).position
   plain = type(plain) == "table" and plain or { type = plain }
   local case = cases.new(plain, { dim = o.dim, heads = o.heads, d_model = o.dim * o.heads,

@@ -15,10 +15,8 @@
 ---     0.3127 0.3329 0.3544
 ---@param options AlibiOptions
 ---@return Scheme scheme
+local options_of = require "roper.base.options"
 local core = require "roper.core"
-
----@class AlibiOptions
----@field heads integer number of heads
 
 -- 2^(-8h/p) for the first p heads, p the largest power of two up to heads; the others take the odd
 -- members of the series for 2p heads.
@@ -35,7 +33,9 @@ local function slopes(heads)
 end
 
 return {
-  takes = { heads = "size" },
+  takes = options_of.define("AlibiOptions", {
+    { "heads", "size", nil, "number of heads" },
+  }),
   init = function(self)
     self.slopes = slopes(self.heads)
   end,

@@ -20,12 +20,8 @@
 ---     0.0
 ---@param options DebertaOptions
 ---@return Scheme scheme
+local options_of = require "roper.base.options"
 local trained = require "roper.position.trained"
-
----@class DebertaOptions
----@field dim integer features of a head
----@field heads integer number of heads
----@field clip? integer = 128; all distances from this on share a vector
 
 -- The rows δ(x, y) of a table for each head, from differences x − y.
 local function rows_of(self, table, difference)
@@ -35,7 +31,11 @@ end
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
-  takes = { dim = "size", heads = "size", clip = { "size", 128 } },
+  takes = options_of.define("DebertaOptions", {
+    { "dim", "size", nil, "features of a head" },
+    { "heads", "size", nil, "number of heads" },
+    { "clip", "size", 128, "all distances from this on share a vector" },
+  }),
   per_layer = true,
   init = function(self)
     self.key = trained.table(2 * self.clip, self.heads * self.dim)

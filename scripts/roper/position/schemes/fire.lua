@@ -25,11 +25,8 @@
 ---     true
 ---@param options FireOptions
 ---@return Scheme scheme
+local options_of = require "roper.base.options"
 local core = require "roper.core"
-
----@class FireOptions
----@field heads integer number of heads
----@field hidden? integer = 32; hidden units of F
 
 -- Uniform in ±limit, like the initial weights of linear layers.
 local function uniform(shape, limit)
@@ -37,7 +34,10 @@ local function uniform(shape, limit)
 end
 
 return {
-  takes = { heads = "size", hidden = { "size", 32 } },
+  takes = options_of.define("FireOptions", {
+    { "heads", "size", nil, "number of heads" },
+    { "hidden", "size", 32, "hidden units of F" },
+  }),
   per_layer = true,
   decays = { "inner_weight", "outer_weight" },
   init = function(self)

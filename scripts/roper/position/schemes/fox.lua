@@ -18,12 +18,9 @@
 ---     0.1429 0.2857 0.5714
 ---@param options FoxOptions
 ---@return Scheme scheme
+local options_of = require "roper.base.options"
 local core = require "roper.core"
 local format = require "roper.base.format"
-
----@class FoxOptions
----@field heads integer number of heads
----@field d_model integer features of the input of a layer
 
 -- Raises an error unless attention is causal and has an input of the right shape.
 local function check(self, positions, x)
@@ -58,7 +55,10 @@ local function sums_of(self, positions, x)
 end
 
 return {
-  takes = { heads = "size", d_model = "size" },
+  takes = options_of.define("FoxOptions", {
+    { "heads", "size", nil, "number of heads" },
+    { "d_model", "size", nil, "features of the input of a layer" },
+  }),
   per_layer = true,
   decays = { "gate_weight" },
   init = function(self)

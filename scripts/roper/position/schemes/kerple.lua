@@ -17,10 +17,8 @@
 ---     0.1818 0.2727 0.5455
 ---@param options KerpleOptions
 ---@return Scheme scheme
+local options_of = require "roper.base.options"
 local core = require "roper.core"
-
----@class KerpleOptions
----@field heads integer number of heads
 
 -- The logarithm of a random number in (0, limit] for each head.
 local function log_of_uniform(heads, limit)
@@ -29,7 +27,9 @@ end
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
-  takes = { heads = "size" },
+  takes = options_of.define("KerpleOptions", {
+    { "heads", "size", nil, "number of heads" },
+  }),
   per_layer = true,
   init = function(self)
     self.log_a, self.log_b = log_of_uniform(self.heads, 2), log_of_uniform(self.heads, 1)

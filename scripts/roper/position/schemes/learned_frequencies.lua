@@ -17,15 +17,9 @@
 ---     true
 ---@param options LearnedFrequenciesOptions
 ---@return Scheme scheme
+local options_of = require "roper.base.options"
 local core = require "roper.core"
 local frequencies = require "roper.position.frequencies"
-
----@class LearnedFrequenciesOptions
----@field dim integer features of a head
----@field heads? integer required with `per_head`
----@field per_head? boolean = false; separate frequencies for each head
----@field base? number = 10000; base of the initial frequencies
----@field rotate? string = "qk"; which tensors are rotated: any letters of "qkvo"
 
 -- x rotated by angles; feature t and feature t + dim/2 form a pair.
 local function turned(x, angle)
@@ -48,8 +42,13 @@ local function origin_of(positions)
 end
 
 return {
-  takes = { dim = "size", heads = "size?", per_head = { "boolean", false },
-    base = { "number", 10000 }, rotate = { "string", "qk" } },
+  takes = options_of.define("LearnedFrequenciesOptions", {
+    { "dim", "size", nil, "features of a head" },
+    { "heads", "size?", nil, "required with `per_head`" },
+    { "per_head", "boolean", false, "separate frequencies for each head" },
+    { "base", "number", 10000, "base of the initial frequencies" },
+    { "rotate", "string", "qk", 'which tensors are rotated: any letters of "qkvo"' },
+  }),
   per_layer = true,
   init = function(self)
     local rotated = frequencies.rotated("learned_frequencies", { dim = self.dim, fraction = 1 })

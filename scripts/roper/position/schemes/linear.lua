@@ -10,13 +10,14 @@
 ---     0.2500 0.0025
 ---@param options LinearScalingOptions
 ---@return rotary scheme
+local options_of = require "roper.base.options"
 local frequencies = require "roper.position.frequencies"
 
----@class LinearScalingOptions: FrequencyOptions
----@field factor? number = 2; f, length of the text divided by that in training
-
 return {
-  takes = frequencies.takes { factor = { "number", 2 } },
+  takes = options_of.define("LinearScalingOptions", {
+    parent = "FrequencyOptions",
+    { "factor", "number", 2, "f, length of the text divided by that in training" },
+  }),
   build = function(o)
     frequencies.check_from_one("linear", o, "factor")
     local theta = frequencies.powers(o.base, frequencies.rotated("linear", o))

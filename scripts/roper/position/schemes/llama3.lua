@@ -13,18 +13,18 @@
 ---     1.0000 0.0428 0.0013 0.0001
 ---@param options Llama3Options
 ---@return rotary scheme
+local options_of = require "roper.base.options"
 local frequencies = require "roper.position.frequencies"
 
----@class Llama3Options: FrequencyOptions
----@field factor? number = 8; f
----@field trained_length? integer = 8192; L
----@field low? number = 1; the frequency of pairs with at most this many rotations within L is
----   divided by the factor
----@field high? number = 4; pairs with at least this many keep their frequency
-
 return {
-  takes = frequencies.takes { factor = { "number", 8 }, trained_length = { "size", 8192 },
-    low = { "number", 1 }, high = { "number", 4 } },
+  takes = options_of.define("Llama3Options", {
+    parent = "FrequencyOptions",
+    { "factor", "number", 8, "f" },
+    { "trained_length", "size", 8192, "L" },
+    { "low", "number", 1,
+      "the frequency of pairs with at most this many rotations within L is divided by the factor" },
+    { "high", "number", 4, "pairs with at least this many keep their frequency" },
+  }),
   build = function(o)
     frequencies.check_from_one("llama3", o, "factor")
     if o.high <= o.low then

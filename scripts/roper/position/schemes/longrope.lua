@@ -19,14 +19,6 @@
 local frequencies = require "roper.position.frequencies"
 local options_of = require "roper.base.options"
 
----@class LongropeOptions: FrequencyOptions
----@field factor? number = 2; f, length of the text divided by that in training
----@field trained_length? integer = 2048; L, at least 2
----@field short? number|number[] = 1; divisors for texts up to L: one for each pair, or one for all
----@field long? number|number[] = factor; divisors for longer texts
----@field magnitude? number = sqrt(1 + ln f / ln L); multiplies the rotated features of queries and
----   keys
-
 -- The rotary with frequencies divided by the option `name`, a list or one number.
 local function divided(self, name)
   local theta = frequencies.powers(self.base, frequencies.rotated("longrope", self))
@@ -48,8 +40,17 @@ local function divided(self, name)
 end
 
 return {
-  takes = frequencies.takes { factor = { "number", 2 }, trained_length = { "size", 2048 },
-    short = { "any", 1 }, long = "any?", magnitude = "number?" },
+  takes = options_of.define("LongropeOptions", {
+    parent = "FrequencyOptions",
+    { "factor", "number", 2, "f, length of the text divided by that in training" },
+    { "trained_length", "size", 2048, "L, at least 2" },
+    { "short", "any", 1,
+      "divisors for texts up to L: one for each pair, or one for all", type = "number|number[]" },
+    { "long", "any?", nil, "divisors for longer texts", type = "number|number[]",
+      shown = "factor" },
+    { "magnitude", "number?", nil, "multiplies the rotated features of queries and keys",
+      shown = "sqrt(1 + ln f / ln L)" },
+  }),
   init = function(self)
     frequencies.check_from_one("longrope", self, "factor")
     if self.trained_length < 2 then

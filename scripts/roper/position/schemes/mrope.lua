@@ -59,13 +59,14 @@ local function interleaved(sections, count)
   return list
 end
 
----@class MropeOptions: FrequencyOptions
----@field sections? integer[] number of pairs for each coordinate; by default a third each for time,
----   height and width
----@field interleaved? boolean = false; consecutive pairs have different coordinates
-
 return {
-  takes = frequencies.takes { sections = "table?", interleaved = { "boolean", false } },
+  takes = options_of.define("MropeOptions", {
+    parent = "FrequencyOptions",
+    { "sections", "table?", nil,
+      "number of pairs for each coordinate; by default a third each for time, height and width",
+      type = "integer[]" },
+    { "interleaved", "boolean", false, "consecutive pairs have different coordinates" },
+  }),
   build = function(o)
     local theta = frequencies.powers(o.base, frequencies.rotated("mrope", o))
     local sections = o.sections or thirds(#theta)

@@ -16,6 +16,7 @@
 ---     64
 ---@param options NtkOptions
 ---@return rotary|Scheme scheme
+local options_of = require "roper.base.options"
 local frequencies = require "roper.position.frequencies"
 local schemes = require "roper.position.scheme"
 
@@ -29,7 +30,11 @@ local function extended(o, factor)
   return frequencies.rotary(o, frequencies.powers(base, rotated))
 end
 
-local TAKES <const> = frequencies.takes { factor = { "number", 2 }, trained_length = "size?" }
+local TAKES <const> = options_of.define("NtkOptions", {
+  parent = "FrequencyOptions",
+  { "factor", "number", 2, "f, length of the text divided by that in training" },
+  { "trained_length", "size?", nil, "L; if set, the factor depends on the length of each text" },
+})
 
 local dynamic = schemes.class {
   name = "ntk",
@@ -47,10 +52,6 @@ local dynamic = schemes.class {
   end,
   relative = true,
 }
-
----@class NtkOptions: FrequencyOptions
----@field factor? number = 2; f, length of the text divided by that in training
----@field trained_length? integer L; if set, the factor depends on the length of each text
 
 return {
   takes = TAKES,

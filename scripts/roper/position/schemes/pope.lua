@@ -17,13 +17,9 @@
 ---     0.2499 0.3458 0.4043
 ---@param options PopeOptions
 ---@return Scheme scheme
+local options_of = require "roper.base.options"
 local core = require "roper.core"
 local frequencies = require "roper.position.frequencies"
-
----@class PopeOptions
----@field dim integer features of a head
----@field heads integer number of heads
----@field base? number = 10000; base of the frequencies
 
 -- Cartesian coordinates of the features: 2 d numbers from magnitudes and angles.
 local function at_angles(x, angle)
@@ -34,7 +30,11 @@ end
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
-  takes = { dim = "size", heads = "size", base = { "number", 10000 } },
+  takes = options_of.define("PopeOptions", {
+    { "dim", "size", nil, "features of a head" },
+    { "heads", "size", nil, "number of heads" },
+    { "base", "number", 10000, "base of the frequencies" },
+  }),
   per_layer = true,
   init = function(self)
     -- one frequency for each feature: those of RoPE with twice as many features

@@ -19,11 +19,8 @@
 ---     0.0
 ---@param options ShawOptions
 ---@return Scheme scheme
+local options_of = require "roper.base.options"
 local trained = require "roper.position.trained"
-
----@class ShawOptions
----@field dim integer features of a head
----@field clip? integer = 16; all distances from this on share a vector
 
 -- A function from distances to the rows of a table, for all heads.
 local function rows_of(self, table)
@@ -34,7 +31,10 @@ end
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
-  takes = { dim = "size", clip = { "size", 16 } },
+  takes = options_of.define("ShawOptions", {
+    { "dim", "size", nil, "features of a head" },
+    { "clip", "size", 16, "all distances from this on share a vector" },
+  }),
   per_layer = true,
   init = function(self)
     self.key = trained.table(2 * self.clip + 1, self.dim)

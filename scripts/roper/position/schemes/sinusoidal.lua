@@ -15,14 +15,14 @@
 ---     -0.5985 -0.8011 -0.0250  0.9997
 ---@param options SinusoidalOptions
 ---@return Scheme scheme
+local options_of = require "roper.base.options"
 local core = require "roper.core"
 
----@class SinusoidalOptions
----@field d_model integer features of the embeddings, even
----@field base? number = 10000; base of the frequencies
-
 return {
-  takes = { d_model = "size", base = { "number", 10000 } },
+  takes = options_of.define("SinusoidalOptions", {
+    { "d_model", "size", nil, "features of the embeddings, even" },
+    { "base", "number", 10000, "base of the frequencies" },
+  }),
   init = function(self)
     local base, width = self.base, self.d_model
     if base <= 0 then

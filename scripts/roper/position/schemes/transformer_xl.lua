@@ -20,13 +20,9 @@
 ---     0.0
 ---@param options TransformerXlOptions
 ---@return Scheme scheme
+local options_of = require "roper.base.options"
 local core = require "roper.core"
 local trained = require "roper.position.trained"
-
----@class TransformerXlOptions
----@field dim integer features of a head
----@field heads integer number of heads
----@field clip? integer = 128; all distances from this on share a vector
 
 -- A trained vector for each head.
 local function of_heads(self)
@@ -35,7 +31,11 @@ end
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
-  takes = { dim = "size", heads = "size", clip = { "size", 128 } },
+  takes = options_of.define("TransformerXlOptions", {
+    { "dim", "size", nil, "features of a head" },
+    { "heads", "size", nil, "number of heads" },
+    { "clip", "size", 128, "all distances from this on share a vector" },
+  }),
   per_layer = true,
   init = function(self)
     self.table = trained.table(2 * self.clip + 1, self.heads * self.dim)

@@ -13,14 +13,15 @@
 ---     0.70349 (float32)
 ---@param options XposOptions
 ---@return rotary scheme
+local options_of = require "roper.base.options"
 local frequencies = require "roper.position.frequencies"
 
----@class XposOptions: FrequencyOptions
----@field centre? number = 0; position at which queries and keys keep their length
----@field span? number = 512; distance over which a score decays by the factor ζ
-
 return {
-  takes = frequencies.takes { centre = { "number", 0 }, span = { "number", 512 } },
+  takes = options_of.define("XposOptions", {
+    parent = "FrequencyOptions",
+    { "centre", "number", 0, "position at which queries and keys keep their length" },
+    { "span", "number", 512, "distance over which a score decays by the factor ζ" },
+  }),
   build = function(o)
     if o.span <= 0 then
       error(("xpos: option span: expected a positive number, got %g"):format(o.span), 2)

@@ -26,6 +26,7 @@
 ---     1.138629436112
 ---@param options YarnOptions
 ---@return rotary scheme
+local options_of = require "roper.base.options"
 local frequencies = require "roper.position.frequencies"
 
 -- g from a pair's number of rotations within the trained length: 0 for at least `fast` rotations, 1
@@ -53,19 +54,21 @@ local function ramp_of_pairs(o, rotated)
   end
 end
 
----@class YarnOptions: FrequencyOptions
----@field factor? number = 2; f, length of the text divided by that in training
----@field trained_length? integer = 2048; L
----@field fast? number = 32; pairs with at least this many rotations within L keep their frequency
----@field slow? number = 1; the frequency of pairs with at most this many is divided by the factor
----@field ramp? "pairs"|"turns" = "pairs"; g is linear in this: "pairs" as in the authors' released
----   code and Hugging Face, "turns" as in the paper
----@field magnitude? number = 0.1 ln f + 1; m, multiplies the rotated features of queries and keys
-
 return {
-  takes = frequencies.takes { factor = { "number", 2 }, trained_length = { "size", 2048 },
-    fast = { "number", 32 }, slow = { "number", 1 }, ramp = { { "pairs", "turns" }, "pairs" },
-    magnitude = "number?" },
+  takes = options_of.define("YarnOptions", {
+    parent = "FrequencyOptions",
+    { "factor", "number", 2, "f, length of the text divided by that in training" },
+    { "trained_length", "size", 2048, "L" },
+    { "fast", "number", 32,
+      "pairs with at least this many rotations within L keep their frequency" },
+    { "slow", "number", 1,
+      "the frequency of pairs with at most this many is divided by the factor" },
+    { "ramp", { "pairs", "turns" }, "pairs",
+      "g is linear in this: \"pairs\" as in the authors' released code and Hugging Face, "
+        .. '"turns" as in the paper' },
+    { "magnitude", "number?", nil, "m, multiplies the rotated features of queries and keys",
+      shown = "0.1 ln f + 1" },
+  }),
   build = function(o)
     frequencies.check_from_one("yarn", o, "factor")
     if o.base <= 1 or o.fast <= 0 or o.slow <= 0 then

@@ -165,10 +165,12 @@ function TextTask:batch(rows)
   return tokens
 end
 
----@class ValidationOptions
----@field batch? integer = 32; rows at a time
----@field length? integer tokens in a row; by default those of the task
----@field most? integer limit of rows in total; by default all
+local VALIDATION <const> = options_of.define("ValidationOptions", {
+  { "batch", "size", 32, "rows at a time" },
+  { "length", { smallest = 2, largest = 1 << 20 }, nil,
+    "tokens in a row; by default those of the task" },
+  { "limit", "size?", nil, "maximum number of rows in total; by default all", was = "most" },
+})
 
 --- Iterates over rows of the validation documents, always in the same order. Tokens at the end that
 --- do not fill a row are left out.
@@ -187,14 +189,14 @@ end
 ---@return fun(): tensor? next [rows, length], int32 ids; for a loop
 function TextTask:validation(options)
   arguments.self("TextTask:validation", self, TextTask)
-  local o = options_of.check("validation", options, { batch = { "size", 32 },
-    length = { { smallest = 2, largest = 1 << 20 }, self.settings.length }, most = "size?" })
+  local o = options_of.check("validation", options, VALIDATION)
+  o.length = o.length or self.settings.length
   local rows = corpus_of(self):rows("validation", o.length)
   if rows == 0 then
     error(("text: a row of %d tokens is longer than the validation text of %d tokens"):format(
       o.length, self.corpus:about().validation.tokens), 0)
   end
-  local first, last = 1, math.min(rows, o.most or rows)
+  local first, last = 1, math.min(rows, o.limit or rows)
   return function()
     local count = math.min(o.batch, last - first + 1)
     if count < 1 then

@@ -3,6 +3,7 @@
 local comment_of = require "roper.workbench.help.comment"
 local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
+local options_of = require "roper.base.options"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -149,7 +150,12 @@ function M.classes()
     local all = { M.native() }
     for i, file in ipairs(lua_files(HERE, {})) do
       all[i + 1] = M.comments(file)
+      if files.read(file):find "options_of%.define%(" then -- a row is known once its file is loaded
+        local name = file:sub(#HERE + 2):gsub("%.lua$", ""):gsub("/", ".")
+        require("roper." .. name:gsub("%.init$", ""))
+      end
     end
+    all[#all + 1] = comment_of.parse(options_of.comments())
     for _, add in ipairs { add_classes, add_methods } do
       for _, comments in ipairs(all) do
         add(comments)

@@ -68,7 +68,7 @@ end
 ---@return table[] written {prompt, text}
 function M.write(model, task, config, count)
   local written, size = {}, math.max(1, math.min(PROMPT, config.length // 4))
-  for row in task:validation { batch = 1, most = count } do
+  for row in task:validation { batch = 1, limit = count } do
     local prompt = task:decode(row:view { -1 }:narrow(1, 1, size))
     local tokens = task:encode(prompt):count()
     if tokens > 0 and tokens < config.length then
@@ -90,7 +90,7 @@ end
 ---@return table found validation_loss; sample: a prompt and its continuation
 function M.evaluate(model, task, config, sequences, beat)
   local found = validation.measure(model, task, { sequences = sequences, batch = config.batch,
-    beat = beat })
+    heartbeat = beat })
   local sample = M.write(model, task, config, 1)[1]
   return { validation_loss = found.loss, sample = sample and sample.prompt .. sample.text }
 end
@@ -101,7 +101,7 @@ local function longer(config, parts, beat)
   for i, change in ipairs(changes) do
     if parts.task:size().validation.tokens >= change.length then
       local found = validation.measure(parts.model, parts.task, { length = change.length,
-        sequences = math.max(1, config.test_sequences // times[i]), beat = beat,
+        sequences = math.max(1, config.test_sequences // times[i]), heartbeat = beat,
         batch = math.max(1, config.batch // times[i]) })
       list[#list + 1] = { name = tables.text(change), times = times[i], loss = found.loss,
         perplexity = found.perplexity, bits_per_byte = found.bits_per_byte }
@@ -118,7 +118,7 @@ end
 ---   perplexity, bits_per_byte} for rows `times` as long, over the same text
 function M.predict(config, parts, beat)
   local found = validation.measure(parts.model, parts.task, { sequences = config.test_sequences,
-    batch = config.batch, beat = beat })
+    batch = config.batch, heartbeat = beat })
   found.longer = core.json_array(longer(config, parts, beat))
   found.by_position = core.json_array(found.by_position)
   return found

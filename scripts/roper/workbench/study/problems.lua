@@ -19,7 +19,7 @@ M.SEED = 1000003
 ---@return table found accuracy on answers; test_loss
 function M.evaluate(model, task, config, sequences, beat)
   local found = evaluation.answers(model, task, { seed = M.SEED, sequences = sequences,
-    batch = config.batch, beat = beat })
+    batch = config.batch, heartbeat = beat })
   return { accuracy = found.accuracy, test_loss = found.loss }
 end
 
@@ -41,12 +41,12 @@ function M.measure(config, parts, beat)
     seed = seed, temperature = 0 })
   beat()
   local found = evaluation.answers(model, task, { seed = M.SEED,
-    sequences = config.test_sequences, batch = config.batch, beat = beat })
+    sequences = config.test_sequences, batch = config.batch, heartbeat = beat })
   local floor, floor_error = task:floor()
   local changes, times = experiment.longer(config)
   local longer = evaluation.longer(model, task, changes, { problems = config.problems,
     sequences = math.min(64, config.test_sequences), batch = config.batch, seed = seed,
-    beat = beat })
+    heartbeat = beat })
   for i, entry in ipairs(longer) do
     entry.times = times[i]
   end

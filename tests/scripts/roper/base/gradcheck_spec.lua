@@ -67,15 +67,15 @@ describe("gradcheck", function()
     end
     for _, count in ipairs({ 91, 100 }) do -- elements, of which every tenth is tried
       calls = 0
-      roper.gradcheck(counted, { roper.ones({ count }) }, { most = 10 })
+      roper.gradcheck(counted, { roper.ones({ count }) }, { limit = 10 })
       assert.equal(1 + 2 * 10, calls)
     end
     calls = 0
-    roper.gradcheck(counted, { roper.ones({ 19 }) }, { most = 10 })
+    roper.gradcheck(counted, { roper.ones({ 19 }) }, { limit = 10 })
     assert.equal(1 + 2 * 10, calls)
     assert.error_matches(function() roper.gradcheck(f, {}, { eps = 1 }) end,
-      "gradcheck: unknown option eps; it takes most, step, tolerance")
-    assert.error_matches(function() roper.gradcheck(f, {}, { most = 0 }) end,
-      "gradcheck: option most: expected a positive integer, got 0")
+      "gradcheck: unknown option eps; it takes limit, step, tolerance")
+    assert.error_matches(function() roper.gradcheck(f, {}, { limit = 0 }) end,
+      "gradcheck: option limit: expected a positive integer, got 0")
   end)
 end)

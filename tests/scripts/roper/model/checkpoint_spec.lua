@@ -187,6 +187,20 @@ describe("checkpoint.save_training and load_training", function()
     return path
   end
 
+  it("take options of model and optimizer that did not exist yet for their defaults", function()
+    local state = make_state(1, 2)
+    state.config.model = checkpoint.options(state.model)
+    state.config.optimizer = { name = "Adam", beta1 = 0.9 }
+    local path = changed(state, function(_, facts)
+      facts.config.model.norm, facts.config.optimizer.beta1 = nil, nil
+    end)
+    local other = make_state(2, 1, { config = state.config })
+    checkpoint.load_training(path, other)
+    assert.equal(2, other.step)
+    other.config.model.norm = "post"
+    assert_refused(path, other, "another configuration: model.norm is pre there and post here")
+  end)
+
   it("reject parameters of another dtype, and unknown ones", function()
     local state = make_state(1, 2)
     assert_refused(changed(state, function(tensors)

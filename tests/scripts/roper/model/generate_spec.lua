@@ -101,7 +101,7 @@ describe("generate", function()
           seen[#seen + 1] = logits
           return sample(logits, temperature)
         end
-        local texts = roper.generate(model, prompts, { task = task, most = 12, stop = false,
+        local texts = roper.generate(model, prompts, { task = task, limit = 12, stop = false,
           temperature = 1, seed = 4, cache = cache })
         generate.sample = sample
         assert.equal(12, #seen)
@@ -121,7 +121,7 @@ describe("generate", function()
       local model = models.small({ position = position })
       for _, temperature in ipairs({ 0, 0.7, 1 }) do
         local function run(cache)
-          return roper.generate(model, prompts, { task = task, most = 40, cache = cache,
+          return roper.generate(model, prompts, { task = task, limit = 40, cache = cache,
             temperature = temperature, seed = 11 })
         end
         assert.same(run(false), run(true))
@@ -141,7 +141,7 @@ describe("generate", function()
           seen[#seen + 1] = logits
           return sample(logits, temperature)
         end
-        texts[cache] = roper.generate(model, asked, { task = addition, most = 25, stop = false,
+        texts[cache] = roper.generate(model, asked, { task = addition, limit = 25, stop = false,
           seed = 9, cache = cache })
         generate.sample = sample
         for row, prompt in ipairs(asked) do
@@ -167,7 +167,7 @@ describe("generate", function()
     local texts = {}
     local said = stdout.capture_errors(function()
       for _, cache in ipairs({ true, false }) do
-        texts[cache] = roper.generate(model, prompts, { task = task, most = 12, stop = false,
+        texts[cache] = roper.generate(model, prompts, { task = task, limit = 12, stop = false,
           cache = cache, seed = 3 })
       end
     end)
@@ -248,7 +248,7 @@ describe("generate", function()
       assert.equal("generate: the attention of this model does not use its cache: "
         .. "each token needs a full forward pass\n", said)
       assert.equal("", (select(3, both(model))))
-      local greedy = { task = task, most = 12, stop = false, temperature = 0 }
+      local greedy = { task = task, limit = 12, stop = false, temperature = 0 }
       local together = roper.generate(model, prompts, greedy)
       for i, prompt in ipairs(prompts) do
         assert.same({ together[i] }, roper.generate(model, { prompt }, greedy))
@@ -317,7 +317,7 @@ describe("generate", function()
   it("continues each prompt as if it were alone", function()
     local model = models.small()
     local function greedy(list)
-      return roper.generate(model, list, { task = task, most = 30, temperature = 0 })
+      return roper.generate(model, list, { task = task, limit = 30, temperature = 0 })
     end
     local together = greedy(prompts)
     for i, prompt in ipairs(prompts) do
@@ -327,7 +327,7 @@ describe("generate", function()
 
   it("chooses the likeliest token at temperature 0", function()
     local model = models.small()
-    local text = roper.generate(model, { "?s=" }, { task = task, most = 9, temperature = 0,
+    local text = roper.generate(model, { "?s=" }, { task = task, limit = 9, temperature = 0,
       stop = false })[1]
     local logits = roper.no_grad(model, task:encode("?s=" .. text):view({ 1, -1 }))
     assert.equal(text, task:decode((logits[1]:argmax(2) - 1):narrow(1, 3, 9)))
@@ -341,11 +341,11 @@ describe("generate", function()
     end
     assert.same({ "bcdefghijklmnopqrstuvwxyz #", "yz #" }, run({}))
     assert.same({ "bcd", "yz #'0123456789:;=?[]abcd" }, run({ stop = "d" }))
-    assert.same({ "bcdef", "yz #'" }, run({ stop = "ef", most = 5 }))
+    assert.same({ "bcdef", "yz #'" }, run({ stop = "ef", limit = 5 }))
     assert.same({ "bcdefghijklmnopqrstuvwxyz", "yz" }, run({ stop = "yz" }))
     assert.same({ "bcd", "yz #'0123456789:;=?[]abcd" }, run({ stop = "cd" }))
     -- What stands in the prompt does not end a text.
-    assert.same({ "bcde", "yz #" }, run({ stop = "xy", most = 4 }))
+    assert.same({ "bcde", "yz #" }, run({ stop = "xy", limit = 4 }))
   end)
 
   it("handles tokens of several characters, and ends a text inside one", function()
@@ -360,7 +360,7 @@ describe("generate", function()
       positions = function() end,
     }, { __name = "roper.task" })
     local function run(options)
-      options.task, options.temperature, options.most = longer, 0, 4
+      options.task, options.temperature, options.limit = longer, 0, 4
       return roper.generate(model, { "a" }, options)[1]
     end
     assert.equal("b-bc-cd-de-", run({}))
@@ -375,10 +375,10 @@ describe("generate", function()
       options.task, options.temperature = task, 0
       return roper.generate(model, { "b" }, options)[1]
     end
-    assert.equal("c", run({ most = 1 }))
-    assert.equal("cdefghijkl", run({ most = 10 }))
+    assert.equal("c", run({ limit = 1 }))
+    assert.equal("cdefghijkl", run({ limit = 10 }))
     assert.equal(256, #run({ stop = false }))
-    assert.equal(300, #run({ most = 300, stop = false, cache = false }))
+    assert.equal(300, #run({ limit = 300, stop = false, cache = false }))
   end)
 
   it("draws the same from the same seed, and leaves the generator unchanged", function()
@@ -386,7 +386,7 @@ describe("generate", function()
     roper.seed(5)
     local before = { roper.random_state() }
     local function run(seed)
-      return roper.generate(model, prompts, { task = task, most = 20, seed = seed })
+      return roper.generate(model, prompts, { task = task, limit = 20, seed = seed })
     end
     assert.same(run(1), run(1))
     assert.not_same(run(1), run(2))
@@ -401,7 +401,7 @@ describe("generate", function()
   it("applies no dropout, records nothing, and restores the mode of the model", function()
     local model = models.small({ dropout = 0.5 })
     local function run()
-      return roper.generate(model, { "?s='" }, { task = task, most = 20, temperature = 0 })
+      return roper.generate(model, { "?s='" }, { task = task, limit = 20, temperature = 0 })
     end
     assert.same(run(), run())
     assert.is_true(model.is_training)
@@ -436,7 +436,7 @@ describe("generate", function()
     refuses(nil, {}, "generate: expected a list of prompts, got nil")
     refuses({ {} }, {}, "string expected, got table")
     refuses({ "a" }, { task = 5 }, "generate: option task: expected a task, got 5")
-    refuses({ "a" }, { most = 0 }, "generate: option most: expected a positive integer")
+    refuses({ "a" }, { limit = 0 }, "generate: option limit: expected a positive integer")
     refuses({ "a" }, { temperature = -1 },
             "generate: temperature: expected a number from 0 on, got %-1")
     refuses({ "a" }, { temperature = 0 / 0 }, "generate: option temperature: expected a finite")
@@ -448,7 +448,7 @@ describe("generate", function()
     assert.error_matches(function() roper.generate(nil, { "a" }, { task = task }) end,
                          "generate: expected a model, got nil")
     local other = roper.tasks.addition({ length = 20 })
-    refuses({ "?d=1" }, { task = other, most = 300 },
+    refuses({ "?d=1" }, { task = other, limit = 300 },
             "expected tokens from 0 to %d+, as in the task, got %d+ from the model")
   end)
 end)

@@ -278,7 +278,7 @@ describe("Transformer:loss", function()
     for _, norm in ipairs({ "pre", "post" }) do
       local model, tokens = models.small({ norm = norm }), models.task():batch(3)
       local given, targets = tokens:narrow(2, 1, 29), tokens:narrow(2, 2, 29)
-      for _, options in ipairs({ {}, { each = true }, { ignore = 3 } }) do
+      for _, options in ipairs({ {}, { reduction = "none" }, { ignore = 3 } }) do
         local outcomes = {}
         for i, loss in ipairs({ model:loss(given, targets, options),
           roper.cross_entropy(model(given), targets, options) }) do

@@ -126,7 +126,7 @@ describe("tasks.text", function()
     assert.equal(rows, shapes)
     local again = {}
     task:batch(3)
-    for tokens in task:validation({ batch = 7, most = 12 }) do
+    for tokens in task:validation({ batch = 7, limit = 12 }) do
       table.move(tokens:totable(), 1, tokens:size(1), #again + 1, again)
     end
     assert.same(table.move(whole, 1, 12, 1, {}), again)
@@ -262,7 +262,7 @@ describe("tasks.text", function()
     for i, parameter in ipairs(whole:named_parameters()) do
       assert.same(parameter.tensor:totable(), model:named_parameters()[i].tensor:totable())
     end
-    local texts = roper.generate(whole, { "The ", "\0", "GNU" }, { task = licensed(), most = 8 })
+    local texts = roper.generate(whole, { "The ", "\0", "GNU" }, { task = licensed(), limit = 8 })
     assert.equal(3, #texts)
     assert.is_true(#texts[1] <= 8)
     os.execute(("rm -rf '%s'"):format(scratch.path("run")))

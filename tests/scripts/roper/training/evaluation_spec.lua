@@ -82,7 +82,7 @@ describe("evaluation.solve", function()
       for _, question in ipairs(questions) do
         longest = math.max(longest, #options.task:answer(question))
       end
-      assert.equal(longest, options.most)
+      assert.equal(longest, options.limit)
       assert.equal(0.5, options.temperature)
       assert.equal(9, options.seed)
       return questions

@@ -52,7 +52,7 @@ Example
   it("lists the options of a table of them", function()
     local text = page(roper.optim.Adam)
     assert_starts("roper.optim.Adam(options?)\n", text)
-    assert.truthy(text:find("\n  options     table, optional\n    rate      number = 1e-3\n", 1,
+    assert.truthy(text:find("\n  options     table, optional\n    rate      number = 0.001\n", 1,
       true))
   end)
 
@@ -109,7 +109,7 @@ Example
   end)
 
   it("tells of a class of options", function()
-    assert_starts("AdamOptions\n\nFields\n  rate      number = 1e-3\n", page("AdamOptions"))
+    assert_starts("AdamOptions\n\nFields\n  rate      number = 0.001\n", page("AdamOptions"))
   end)
 
   it("suggests the nearest name", function()

@@ -51,7 +51,7 @@ return {
         return (task:has_problems() and answer or continue_text)(task, parsed,
           function(prompt, limit)
             return require("roper.model.generate").generate(model, { prompt }, { task = task,
-              most = parsed.tokens or limit, temperature = parsed.temperature,
+              limit = parsed.tokens or limit, temperature = parsed.temperature,
               seed = parsed.seed })[1]
           end)
       end)

@@ -39,8 +39,8 @@ describe("catalogue", function()
       local options = catalogue.options(catalogue.of_value(value))
       return table.concat(tables.map(options, function(option) return option.name end), " ")
     end
-    assert.equal("step tolerance most", names(roper.gradcheck))
-    assert.equal("ignore each", names(roper.cross_entropy))
+    assert.equal("step tolerance limit", names(roper.gradcheck))
+    assert.equal("ignore reduction", names(roper.cross_entropy))
     assert.equal("dim base pairing fraction value_fraction rotate last frequencies coordinates "
       .. "magnitude growth centre", names(roper.position.none))
     assert.equal("", names(roper.matmul))

@@ -217,6 +217,11 @@ describe("documentation", function()
         end
       end
     end
+    for class in require("roper.base.options").comments():gmatch("%-%-%-@class ([%w_]+)") do
+      problems[#problems + 1] = declared[class] and class .. " stands in rows and in a comment"
+        or nil
+      declared[class] = "rows"
+    end
     assert(declared.tensor and declared.AdamOptions)
     fail_with(problems)
   end)

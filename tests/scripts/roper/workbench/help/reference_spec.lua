@@ -79,7 +79,7 @@ describe("the reference", function()
     local loss = section("Linear:cross_entropy")
     assert.truthy(loss:find('href="Linear.html#forward"><code>forward</code>', 1, true))
     assert.truthy(loss:find('href="roper.html#cross_entropy"', 1, true))
-    assert.truthy(loss:find("<dt><code>each</code></dt><dd>boolean = <code>false</code>", 1, true))
+    assert.truthy(loss:find("<dt><code>reduction</code></dt>", 1, true))
     assert.truthy(loss:find(">&gt; linear = roper.nn.Linear", 1, true))
   end)
 

@@ -92,7 +92,7 @@ local HOUR <const> = {
     { 'model:save "m.safetensors"', "" },
     { 'roper.load("m.safetensors"):count() == model:count()', "true\n" },
     { "question = task:question()", "" },
-    { "#roper.generate(model, {question}, {task = task, most = 3})", "1\n" },
+    { "#roper.generate(model, {question}, {task = task, limit = 3})", "1\n" },
     { 'roper.matmul_precision "bfloat16"', true }, -- with a note if it is slow here
   },
 }

@@ -147,7 +147,7 @@ describe("a run on text", function()
   it("never has the logits of all tokens at once", function()
     local parts = experiment.build(config_of())
     local expected, task, count = 0, parts.task, 0
-    for tokens in task:validation({ batch = 4, most = 8 }) do
+    for tokens in task:validation({ batch = 4, limit = 8 }) do
       local last = tokens:size(2) - 1
       expected = expected + core.cross_entropy(parts.model(tokens:narrow(2, 1, last)),
         tokens:narrow(2, 2, last)):item() * 4
