@@ -83,7 +83,7 @@ function M.mismatch(kind, value)
   elseif kind == "any" then
     return value == nil and "a value" or nil
   end
-  return type(value) ~= kind and "a " .. kind or nil
+  return type(value) ~= kind and (kind == "boolean" and "true or false" or "a " .. kind) or nil
 end
 
 --- A value as text for messages: strings in quotes, tables and objects by their kind.

@@ -217,10 +217,10 @@ end
 local FeedForward = modules.class "FeedForward"
 
 local FEED_FORWARD <const> = options_of.define("FeedForwardOptions", {
-  { "d_model", "size" },
+  { "d_model", "size", nil, "features of a token" },
   { "d_ff", "size?", nil, "features between the two maps; by default 4 d_model" },
-  { "activation", { "relu", "gelu", "swiglu" }, "relu" },
-  { "dropout", "probability", 0 },
+  { "activation", { "relu", "gelu", "swiglu" }, "relu", "of the feed-forward" },
+  { "dropout", "probability", 0, "probability that an activation is dropped in training" },
 })
 
 --- Creates two linear maps with an activation between them (Vaswani et al. 2017, eq. 2). "swiglu"

@@ -26,8 +26,8 @@ local of_attention <const> = options_of.rows "MultiHeadAttentionOptions"
 
 local LAYER <const> = options_of.define("TransformerLayerOptions", {
   parent = "FeedForwardOptions",
-  { "heads", "size" },
-  { "norm", { "pre", "post" }, "pre" },
+  { "heads", "size", nil, "attention heads" },
+  { "norm", { "pre", "post" }, "pre", "norm before (pre) or after (post) each part" },
   { "rms_norm", "boolean?", nil, "use `RMSNorm` instead of `LayerNorm`", shown = "false" },
   of_attention.position,
   of_attention.tied,
@@ -113,9 +113,9 @@ local OPTIONS <const> = options_of.define("TransformerOptions", {
   parent = "TransformerLayerOptions",
   { "vocabulary", "any", nil,
     "number of tokens, or the list from `task:vocabulary()`", type = "integer|string[]" },
-  { "d_model", "size", 128 },
-  { "layers", "size", 3 },
-  { "heads", "size", 4 },
+  { "d_model", "size", 128, "features of a token" },
+  { "layers", "size", 3, "transformer layers" },
+  { "heads", "size", 4, "attention heads" },
   { "position", "any", "roper",
     'a scheme, its name, {type = name, ...}, or names joined by "+"; or a list of these, which '
       .. "repeats over the layers", type = "string|table|Scheme|rotary" },

@@ -87,7 +87,7 @@ local function find(name)
   local definition = definitions[name]
   if not definition then
     error(("position: expected one of %s, got %s%s"):format(table.concat(names, ", "),
-      tostring(name), suggest.hint(tostring(name), names)), 0)
+      options_of.shown(name), suggest.hint(tostring(name), names)), 0)
   end
   return definition
 end

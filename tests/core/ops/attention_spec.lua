@@ -280,7 +280,7 @@ describe("attention", function()
     refused('attention: unknown option mas; did you mean "mask"%? It takes position, causal',
       q, k, k, { mas = 1 })
     refused("attention: unknown option 1", q, k, k, { 5 })
-    refused("expected one of none, .*rope, roper.*, got rop", q, k, k, { position = "rop" })
+    refused("expected one of none, .*rope, roper.*, got .rop", q, k, k, { position = "rop" })
     refused("attention: option position: expected a position scheme, got false", q, k, k,
       { position = false })
   end)

@@ -240,7 +240,7 @@ describe("linear attention", function()
       { mask = roper.ones({ 3, 5 }, "int32") })
     refused("NAME: unknown option dropout", q, k, k, { dropout = 0.5 })
     refused("NAME: unknown option scale", q, k, k, { scale = 1 })
-    refused("expected one of none, .*rope, roper.*, got rop", q, k, k, { position = "rop" })
+    refused("expected one of none, .*rope, roper.*, got .rop", q, k, k, { position = "rop" })
     refused("linear_attention: the position scheme is for 6 features, got queries %[1, 2, 3, 8%]",
       q, k, k, { position = roper.position.rope({ dim = 6 }) })
     refused("linear_attention: the position scheme is for 8 features, got values %[1, 2, 5, 4%]",

@@ -39,7 +39,7 @@ describe("options.check", function()
       { "dropout", "a number of at least 0 and below 1", { -0.1, 1, "0", 0 / 0 } },
       { "name", "a string", { 1, true } },
       { "norm", "one of pre, post", { "both", 1, false } },
-      { "causal", "a boolean", { 0, "true" } },
+      { "causal", "true or false", { 0, "true" } },
       { "task", "a task", { 5, "addition", {}, roper.zeros({ 2 }) } },
     }) do
       local name, expected, wrong = table.unpack(case)
@@ -142,8 +142,8 @@ describe("options.define", function()
 
   it("takes earlier names, and says so once", function()
     local old, lines = io.stderr, {}
-    io.stderr = { write = function(_, text) lines[#lines + 1] = text end }
-    finally(function() io.stderr = old end)
+    rawset(io, "stderr", { write = function(_, text) lines[#lines + 1] = text end })
+    finally(function() rawset(io, "stderr", old) end)
     for _ = 1, 2 do
       local given = { size = 1, most = 7 }
       assert.equal(7, options.check("g", given, rows).limit)
@@ -166,6 +166,7 @@ for _ = 1, 2 do
 end]] })
     assert.same({ 0, "1\t0\n1\t0\n" }, { status, output }, errors)
     assert.equal('cross_entropy: option each is now reduction = "none"; the old name will be '
-      .. "removed\ngradcheck: option most is now called limit; the old name will be removed\n", errors)
+      .. "removed\ngradcheck: option most is now called limit; the old name will be removed\n",
+      errors)
   end)
 end)

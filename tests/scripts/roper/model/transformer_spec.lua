@@ -222,7 +222,7 @@ describe("nn.Transformer", function()
     refuses({ d_model = 12, heads = 4 }, "expected an even number of rotated features, got 1 of 3")
     refuses({ dropout = 0 / 0 }, "option dropout: expected")
     refuses({ norm = "both" }, 'option norm: expected one of pre, post, got "both"')
-    refuses({ position = "rop" }, 'got rop; did you mean "rope"')
+    refuses({ position = "rop" }, 'got "rop"; did you mean "rope"')
   end)
 
   it("has one scheme for all layers, which creates its tables once", function()

@@ -208,6 +208,6 @@ describe("joined schemes", function()
     assert.error_matches(function() roper.attention(q, q, q, { position = "rope+roper" }) end,
       'rotary and rotary both rotate "q"; at most one scheme of a combination can')
     assert.error_matches(function() roper.attention(q, q, q, { position = "rope+rop" }) end,
-      "got rop")
+      "got .rop")
   end)
 end)

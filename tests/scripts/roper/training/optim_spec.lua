@@ -71,7 +71,7 @@ describe("optim.SGD", function()
       [{ rate = 0 / 0 }] = "SGD: option rate: expected a finite number",
       [{ rate = "1" }] = 'SGD: option rate: expected a finite number, got "1"',
       [{ momentun = 0.9 }] = 'SGD: unknown option momentun; did you mean "momentum"',
-      [{ nesterov = 1 }] = "SGD: option nesterov: expected a boolean, got 1",
+      [{ nesterov = 1 }] = "SGD: option nesterov: expected true or false, got 1",
       [{ clip = 0 }] = "SGD: clip: expected a number above 0, got 0",
     }) do
       assert.error_matches(function() optim.SGD(options) end, message)

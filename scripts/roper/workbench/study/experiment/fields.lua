@@ -1,5 +1,7 @@
 --- The fields of an experiment: what each is called, takes and means.
 local options_of = require "roper.base.options"
+require "roper.model" -- declares TransformerOptions
+require "roper.training" -- declares TrainOptions
 local position = require "roper.workbench.study.experiment.position"
 local tasks = require "roper.tasks"
 
@@ -7,49 +9,90 @@ local M = {}
 
 ---@class Field
 ---@field [1] string name
----@field [2] string|table kind: "letters" (of qkvo), "scheme" (of positions), "switch" (true or
----   false), or one as options have it
----@field [3] any value when nothing else is said; false: not set
----@field [4] string meaning
----@field [5] any what not being set stands for; where it is given, the field is not set
+---@field [2] string|table kind: "letters" (of qkvo), "scheme" (of positions), or a kind of an
+---   option
+---@field [3] any default; false: not set
+---@field [4] string documentation
+---@field [5] any value that equals "not set"; it is stored as such
 ---@field required? boolean
 
+--- The fields for options of a class. A field is not set if its value is false; therefore a boolean
+--- option that is true by default has the values "true" (not set) and "false".
+---@param class string
+---@param names table[] the names of options, those with another default as {name, default}
+---@return Field[]
+function M.of_options(class, names)
+  local fields = {}
+  for i, entry in ipairs(names) do
+    local is_changed = type(entry) == "table"
+    local row = options_of.rows(class)[is_changed and entry[1] or entry]
+    local kind, default = row[2], row[3]
+    if is_changed then
+      default = entry[2]
+    end
+    fields[i] = { row[1], type(kind) == "string" and kind:gsub("%?$", "") or kind,
+      default or false, (row[4]:gsub("`", "")) }
+    if row[3] == true then
+      fields[i][2], fields[i][5] = { "true", "false" }, "true"
+      fields[i][3] = not default and "false"
+    end
+  end
+  return fields
+end
+
+--- The options in a configuration.
+---@param fields Field[] as of `of_options`
+---@param config table
+---@return table options
+function M.options(fields, config)
+  local options = {}
+  for _, field in ipairs(fields) do
+    local value = config[field[1]] or nil
+    if field[5] == "true" then
+      value = value ~= "false"
+    end
+    options[field[1]] = value
+  end
+  return options
+end
+
+--- The fields for options of the model.
+M.MODEL = M.of_options("TransformerOptions", { "d_model", "layers", "heads", "d_ff", "norm",
+  "rms_norm", "activation", "tied_embeddings", "dropout", "recompute" })
+
 ---@type Field[]
-local COMMON <const> = {
-  { "position", "scheme", "roper", position.meaning() },
-  { "rotate", "letters", false, "letters of qkvo that turn, instead of the scheme's own" },
-  { "pairing", { "half", "interleaved" }, "half", "which features turn together" },
-  { "base", "amount", 10000, "of the frequencies" },
-  { "fraction", "share", 1, "of the features of queries and keys that turn" },
-  { "value_fraction", "share", 1, "of the features of values and output that turn" },
-  { "d_model", "size", 128, "features of a token" },
-  { "layers", "size", 3, "transformer layers" },
-  { "heads", "size", 4, "attention heads" },
-  { "d_ff", "size", false, "features inside the feed-forward, instead of four times d_model" },
-  { "norm", { "pre", "post" }, "pre", "layer norm before (pre) or after (post) each part" },
-  { "rms_norm", "switch", false, "RMSNorm instead of layer norm" },
-  { "activation", { "relu", "gelu", "swiglu" }, "relu", "of the feed-forward" },
-  { "tied_embeddings", "switch", false, "one matrix for the embedding and the logits" },
-  { "dropout", "probability", 0, "chance that an activation is left out in training" },
-  { "matmul_precision", { "float32", "bfloat16" }, false,
-    "what operands of matrix products are rounded to", "float32" },
-  { "length", "size", 161, "tokens of a sequence" },
-  { "batch", "size", 32, "sequences a step" },
-  { "accumulate", "size", false, "parts that a batch goes through in, one by one, to save memory" },
-  { "recompute", "switch", false, "compute activations again in backward, to save memory" },
-  { "steps", "size", 1000, "training steps" },
-  { "rate", "amount", 2.5e-4, "learning rate of Adam" },
-  { "warmup", "amount", 0, "steps over which the rate rises" },
-  { "cosine", "share", false, "of the rate at the last step: it falls along half a cosine" },
-  { "decay", "amount", false,
-    "weight decay of weights and embeddings, not of gains, biases and tables of position schemes" },
-  { "clip", "amount", 0, "most for the norm of the gradient; 0 clips nothing" },
-  { "evaluate_every", "size", 100, "steps between measures" },
-  { "checkpoint_every", "size", 500, "steps between checkpoints" },
-  { "problems", "size", 128, "problems asked at the end" },
-  { "test_sequences", "size", 512, "sequences that the measures at the end are over" },
-  { "seed", "integer", 1, "of the model, the batches and the draws" },
-}
+local COMMON <const> = {}
+for _, list in ipairs {
+  {
+    { "position", "scheme", "roper", position.meaning() },
+    { "rotate", "letters", false, "letters of qkvo that turn, instead of the scheme's own" },
+    { "pairing", { "half", "interleaved" }, "half", "which features turn together" },
+    { "base", "amount", 10000, "of the frequencies" },
+    { "fraction", "share", 1, "of the features of queries and keys that turn" },
+    { "value_fraction", "share", 1, "of the features of values and output that turn" },
+  },
+  M.MODEL,
+  {
+    { "matmul_precision", { "float32", "bfloat16" }, false,
+      "what operands of matrix products are rounded to", "float32" },
+    { "length", "size", 161, "tokens of a sequence" },
+  },
+  M.of_options("TrainOptions", { "batch", { "accumulate" }, { "steps", 1000 },
+    { "evaluate_every", 100 }, { "checkpoint_every", 500 } }),
+  {
+    { "rate", "amount", 2.5e-4, "learning rate of Adam" },
+    { "warmup", "amount", 0, "steps over which the rate rises" },
+    { "cosine", "share", false, "of the rate at the last step: it falls along half a cosine" },
+    { "decay", "amount", false, "weight decay of weights and embeddings, not of gains, biases and "
+      .. "tables of position schemes" },
+    { "clip", "amount", 0, "maximum norm of the gradient; 0: no limit" },
+    { "problems", "size", 128, "number of problems in the final evaluation" },
+    { "test_sequences", "size", 512, "number of sequences in the final evaluation" },
+    { "seed", "integer", 1, "of the model, the batches and the draws" },
+  },
+} do
+  table.move(list, 1, #list, #COMMON + 1, COMMON)
+end
 
 --- The fields of experiments on a task: those of all, but for `problems` where it poses none, then
 --- the task's own options.
@@ -66,7 +109,7 @@ function M.of(task)
   for _, option in ipairs(tasks.options(task)) do
     local kind = option.kind == "any" and "string" or option.kind -- a configuration is flat
     kind = kind or option.smallest
-      and { smallest = option.smallest, largest = option.largest } or "switch"
+      and { smallest = option.smallest, largest = option.largest } or "boolean"
     local place = places[option.name]
     if not place then
       list[#list + 1] = { option.name, kind, option.standard or false, option.meaning,
@@ -94,28 +137,27 @@ end
 ---@return any
 function M.convert(field, value)
   local name, kind = field[1], field[2]
-  local is_choice, result, expected = kind[1] ~= nil, value
-  local names, wrong = is_choice and kind, value
+  local result, refusal = value
   if kind == "letters" then
-    expected = not are_letters(value) and "letters of qkvo, each at most once" or nil
+    refusal = not are_letters(value) and "expected letters of qkvo, each at most once, got "
+      .. options_of.shown(value)
   elseif kind == "scheme" then
-    names, wrong = position.names(), position.missing(value)
-    expected = wrong and "one of " .. table.concat(names, ", ")
-  elseif kind == "switch" then
-    result = value == "true" or value ~= "false" and value
-    expected = type(result) ~= "boolean" and "true or false" or nil
+    local names, missing = position.names(), position.missing(value)
+    refusal = missing and ("expected one of %s, got %s%s"):format(table.concat(names, ", "),
+      options_of.shown(value), require("roper.base.suggest").hint(missing, names))
   else
-    if not is_choice and kind ~= "string" then
+    if kind == "boolean" then
+      result = value == "true" or value ~= "false" and value
+    elseif field[5] == "true" and type(value) == "boolean" then
+      result = tostring(value)
+    elseif type(kind) ~= "table" and kind ~= "string" or kind.smallest then
       local number = tonumber(value)
-      result = number and math.tointeger(number) or number
+      result = number and math.tointeger(number) or number or value
     end
-    expected = options_of.mismatch(kind, result)
+    refusal = options_of.mismatch(kind, result) and options_of.refusal(kind, value)
   end
-  if expected then
-    local hint = names and type(value) == "string"
-      and require("roper.base.suggest").hint(wrong, names)
-    error(("field %s: expected %s, got %s%s"):format(name, expected, tostring(value), hint or ""),
-      0)
+  if refusal then
+    error(("field %s: %s"):format(name, refusal), 0)
   end
   if result == field[5] then
     return false
@@ -140,7 +182,7 @@ function M.choices(field)
   local kind = field[2]
   if kind == "scheme" then
     return position.names()
-  elseif kind == "switch" then
+  elseif kind == "boolean" then
     return { "false", "true" }
   end
   return type(kind) == "table" and kind[1] and kind or {}

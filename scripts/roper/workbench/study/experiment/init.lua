@@ -91,7 +91,7 @@ function M.configure(name, given)
     if value == nil then
       value = definition.presets[preset][field_name]
     end
-    if value ~= nil and value ~= false then
+    if value or value == false and field[5] == "true" then
       config[field_name] = fields.convert(field, value)
     end
     missing = missing or field.required and not config[field_name] and field
@@ -322,12 +322,10 @@ function M.build(config, task, length)
   check_config("build", config)
   task = task or M.task(config)
   core.seed(config.seed)
-  local model = require("roper.model").Transformer { vocabulary = task:vocabulary(),
-    d_model = config.d_model, layers = config.layers, heads = config.heads, norm = config.norm,
-    d_ff = config.d_ff or nil, rms_norm = config.rms_norm or nil, activation = config.activation,
-    tied_embeddings = config.tied_embeddings or nil, recompute = config.recompute or nil,
-    dropout = config.dropout, position = M.scheme(config),
-    length = length or M.reach(config) }
+  local options = fields.options(fields.MODEL, config)
+  options.vocabulary, options.position, options.length = task:vocabulary(), M.scheme(config),
+    length or M.reach(config)
+  local model = require("roper.model").Transformer(options)
   if mutants[config.position] then
     mutants[config.position].change(model)
     model.options = nil -- its files hold tensors alone: no other model's can be taken for them

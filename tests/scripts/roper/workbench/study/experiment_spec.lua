@@ -125,9 +125,10 @@ describe("experiment.configure", function()
       { "coupled", "true or false", { 1, "1", "", "yes", {} } },
     }) do
       local field, expected, wrong = table.unpack(case)
+      local shown = require("roper.base.options").shown
       for _, value in ipairs(wrong) do
         assert.has_error(function() experiment.configure("addition", { [field] = value }) end,
-          ("field %s: expected %s, got %s"):format(field, expected, tostring(value)))
+          ("field %s: expected %s, got %s"):format(field, expected, shown(value)))
       end
     end
   end)
@@ -139,7 +140,7 @@ describe("experiment.configure", function()
 
   it("suggests the nearest of several values", function()
     assert.has_error(function() experiment.configure("addition", { position = "ropr" }) end,
-      ('field position: expected one of %s, got ropr; did you mean "rope"?'):format(POSITIONS))
+      ('field position: expected one of %s, got "ropr"; did you mean "rope"?'):format(POSITIONS))
   end)
 
   it("refuses unknown presets and fields, and suggests the nearest", function()

@@ -83,7 +83,7 @@ describe("eval and sample", function()
       refuses(2, 'eval: cannot set max_digit; did you mean "max_digits"? It takes length, '
         .. "max_digits, coupled, problems, test_sequences\nTry roper eval --help.\n", "eval",
         folder, "max_digit=3")
-      refuses(2, "field max_digits: expected an integer from 1 to 18, got x", "eval", folder,
+      refuses(2, 'field max_digits: expected an integer from 1 to 18, got "x"', "eval", folder,
         "max_digits=x")
       refuses(2, "argument for option '--checkpoint' must be one of 'last', 'best'", "eval", folder,
         "--checkpoint", "lst")
