@@ -1,40 +1,24 @@
---- Checks the fields of tables that were read from untrusted files.
+--- Checks tables that were read from files, which anybody may have written.
+local options_of = require "roper.base.options"
+
 local M = {}
 
--- Is a value a list of tables that have all the fields?
-local function is_list(value, fields)
-  if type(value) ~= "table" then
-    return false
-  end
-  for _, entry in ipairs(value) do
-    if type(entry) ~= "table" or not M.fits(entry, fields) then
-      return false
-    end
-    for name in pairs(fields) do
-      if entry[name] == nil then
-        return false
-      end
-    end
-  end
-  return true
-end
-
-local function is_of(kind, value)
-  if type(kind) == "table" then
-    return is_list(value, kind)
-  end
-  return kind == (kind == "integer" and math.type(value) or type(value))
-end
-
---- Do the fields of a table have the right kinds? Missing fields are accepted, except in lists.
----@param content table
----@param fields table<string, string|table> kind by name: "integer", a Lua type, or, for a list of
----   tables, the required fields of its entries
+--- Does a value that was read from JSON have a form?
+---@param value any
+---@param form string|table a kind of `options.check`, followed by "?" if the value may be missing;
+---   {form}: a list of such values, which may be missing; or the forms of an object's fields by
+---   name. Other fields are ignored
 ---@return boolean yes
-function M.fits(content, fields)
-  for name, kind in pairs(fields) do
-    local value = content[name]
-    if value ~= nil and not is_of(kind, value) then
+function M.fits(value, form)
+  if type(form) == "string" then
+    return not options_of.refusal(form, value)
+  elseif form[1] and value == nil then
+    return true
+  elseif type(value) ~= "table" or (getmetatable(value) ~= nil) ~= (form[1] ~= nil) then
+    return false -- decoded arrays have a metatable, objects have none
+  end
+  for key, one in pairs(form[1] and value or form) do
+    if not M.fits(form[1] and one or value[key], form[1] or one) then
       return false
     end
   end

@@ -1,6 +1,7 @@
 --- Metrics of a run: a JSON Lines file with one object per line, appended and flushed.
 local core = require "roper.core"
 local files = require "roper.base.file"
+local schema = require "roper.base.schema"
 
 local M = {}
 
@@ -15,7 +16,7 @@ function M.read(path)
   for line in (files.read(path) or ""):gmatch "([^\n]*)\n" do
     number = number + 1
     local object = files.parse(line)
-    if object and math.type(object.step) == "integer" then
+    if schema.fits(object, { step = "integer" }) then
       list[#list + 1] = object
     elseif line ~= "" then
       error(("%s:%d: expected a JSON object with a step, got %s"):format(path, number, line), 0)

@@ -10,23 +10,33 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- The options of the task, each a TaskOption.
-M.OPTIONS = {
-  { name = "length", smallest = 2, standard = 257, largest = 1 << 20,
-    meaning = "tokens in a row" },
-  { name = "files", kind = "any", required = true,
-    meaning = "a file of text, or a folder of them" },
-  { name = "documents", kind = source.DIVISIONS,
-    meaning = "how a file is divided; by default jsonl for .jsonl and .ndjson, else file" },
-  { name = "tokenizer", kind = "string", standard = "sentencepiece",
-    meaning = "sentencepiece, bytes, or the path of a model" },
-  { name = "vocabulary", smallest = 259, standard = 8000, largest = 1 << 20,
-    meaning = "number of SentencePiece pieces" },
-  { name = "validation", kind = "share", standard = 0.05,
-    meaning = "share of the documents used for validation" },
-  { name = "hash", kind = "string",
-    meaning = "expected hash of the tokens; other tokens are an error" },
-}
+local OPTIONS <const> = options_of.define("TextOptions", {
+  { "length", { smallest = 2, largest = 1 << 20 }, 257, "tokens in a row" },
+  { "files", "any?", nil, "a file of text, or a folder of them, or a list of these",
+    type = "string|string[]", required = true },
+  { "documents", source.DIVISIONS, nil, "division of a file into documents: the whole file, "
+    .. "paragraphs separated by empty lines, the field `text` of each line of JSON, or articles "
+    .. "written by WikiExtractor; by default jsonl for .jsonl and .ndjson, else file" },
+  { "tokenizer", "string", "sentencepiece", "sentencepiece (trained on first use), bytes, or the "
+    .. "path of a model, as returned by `task:model()`" },
+  { "vocabulary", { smallest = 259, largest = 1 << 20 }, 8000, "number of SentencePiece pieces" },
+  { "validation", "share", 0.05, "share of the documents used for validation, the same documents "
+    .. "for every seed" },
+  { "hash", "string?", nil, "expected hash of the tokens; other tokens are an error" },
+  { "seed", "integer", 1, "of the order of the rows" },
+  { "cache", "string?", nil,
+    "folder for tokens and models; by default $XDG_CACHE_HOME/roper or ~/.cache/roper" },
+})
+
+--- The options of the task but `seed` and `cache`, each a TaskOption.
+M.OPTIONS = {}
+for i = 1, #OPTIONS - 2 do
+  local name, kind, default, text = table.unpack(OPTIONS[i], 1, 4)
+  kind = type(kind) == "string" and kind:gsub("%?$", "") or kind
+  M.OPTIONS[i] = { name = name, smallest = kind.smallest, largest = kind.largest,
+    kind = not kind.smallest and kind or nil, standard = default, meaning = (text:gsub("`", "")),
+    required = OPTIONS[i].required }
+end
 
 -- Names of tokenizers; other values of the option are paths of models.
 local TOKENIZERS <const> = { "sentencepiece", "bytes" }
@@ -36,24 +46,6 @@ local TOKENIZERS <const> = { "sentencepiece", "bytes" }
 ---@class TextTask: task
 local TextTask = { __name = "roper.task" }
 TextTask.__index = TextTask
-
----@class TextOptions
----@field files? string|string[] text files and folders; without them, the task can encode and
----   decode but has no rows
----@field documents? "file"|"paragraphs"|"jsonl"|"wikiextractor" division of a file into documents:
----   the whole file, paragraphs separated by empty lines, the field `text` of each line of JSON, or
----   articles written by WikiExtractor; by default "jsonl" for names that end in .jsonl or .ndjson,
----   else "file"
----@field length? integer = 257; tokens in a row
----@field tokenizer? string = "sentencepiece"; trained on first use. Others: "bytes", or the path
----   of a model, as returned by `task:model()`
----@field vocabulary? integer = 8000; number of SentencePiece pieces
----@field validation? number = 0.05; share of the documents used for validation, the same documents
----   for every seed
----@field seed? integer = 1; of the order of the rows
----@field cache? string folder for tokens and models; by default $XDG_CACHE_HOME/roper or
----   ~/.cache/roper
----@field hash? string expected hash of the tokens; other tokens are an error
 
 -- The paths as a new list.
 local function check_files(given)
@@ -71,12 +63,7 @@ end
 
 -- The checked options of the task.
 local function check(given)
-  local known = { seed = { "integer", 1 }, cache = "string?" }
-  for _, option in ipairs(M.OPTIONS) do
-    local kind = option.kind or { smallest = option.smallest, largest = option.largest }
-    known[option.name] = { kind, option.standard }
-  end
-  local o = options_of.check("text", given, known, 4)
+  local o = options_of.check("text", given, OPTIONS, 4)
   if not tables.set(TOKENIZERS)[o.tokenizer] and not files.stat(o.tokenizer) then
     error(("text: no model %s%s"):format(o.tokenizer, suggest.hint(o.tokenizer, TOKENIZERS)), 0)
   end
@@ -107,6 +94,7 @@ end
 --- cached. Each epoch draws all rows in a new order, without replacement. The last token of a row
 --- is the first of the next row: an epoch predicts each token but the first exactly once. Documents
 --- end with the token 0, which decodes as a zero byte; a row may contain several documents.
+--- Without files, the task can encode and decode but has no rows.
 ---
 --- Errors: files that are missing, empty, not UTF-8, or change while they are read; no files to
 --- train SentencePiece on; a vocabulary too large or too small for the text; SentencePiece is not

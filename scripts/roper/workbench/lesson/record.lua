@@ -6,6 +6,7 @@
 local core = require "roper.core"
 local files = require "roper.base.file"
 local paths = require "roper.base.paths"
+local schema = require "roper.base.schema"
 local uv = require "luv"
 
 local M = {}
@@ -20,30 +21,14 @@ function M.key(lesson, path)
   return path and (uv.fs_realpath(path) or path) or lesson.name
 end
 
--- Tables decoded from JSON arrays have a metatable, those from objects have none.
-local function is_object(value)
-  return type(value) == "table" and getmetatable(value) == nil
-end
-
-local function is_array(value)
-  return type(value) == "table" and getmetatable(value) ~= nil
-end
-
-local function is_entry(entry)
-  local ok = is_object(entry) and math.type(entry.step) == "integer" and entry.step > 0
-    and (entry.done == nil or type(entry.done) == "boolean") and is_array(entry.answered)
-  for _, id in ipairs(ok and entry.answered or {}) do
-    ok = ok and type(id) == "string"
-  end
-  return ok
-end
+local ENTRY <const> = { step = "size", done = "boolean?", answered = { "string" } }
 
 -- The content of a record, or nil if it is not valid.
 local function content_of(text)
   local content = files.parse(text)
-  local ok = is_object(content) and is_object(content.lessons)
+  local ok = schema.fits(content, { lessons = {} })
   for _, entry in pairs(ok and content.lessons or {}) do
-    ok = ok and is_entry(entry)
+    ok = ok and schema.fits(entry, ENTRY) and entry.answered ~= nil
   end
   return ok and content or nil
 end

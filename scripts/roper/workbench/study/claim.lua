@@ -6,6 +6,7 @@
 --- run is taken over by creating the next one. Only the owner of a claim writes to its file.
 local core = require "roper.core"
 local files = require "roper.base.file"
+local schema = require "roper.base.schema"
 local uv = require "luv"
 
 local M = {}
@@ -98,8 +99,7 @@ end
 -- The content of a claim; nil for a file with other content.
 local function parse(text)
   local content = text and files.parse(text)
-  local owner = content and content.owner
-  return type(owner) == "table" and math.type(owner.pid) == "integer" and content or nil
+  return schema.fits(content, { owner = { pid = "integer" } }) and content or nil
 end
 
 --- The newest claim on a run.

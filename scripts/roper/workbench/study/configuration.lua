@@ -1,8 +1,12 @@
 --- Checks and compares the configurations of runs.
 local escape = require "roper.base.escape"
+local schema = require "roper.base.schema"
 local tables = require "roper.base.tables"
 
 local M = {}
+
+local FORM <const> = { experiment = "string", position = "string", seed = "integer",
+  steps = "size" }
 
 -- Can it be a part of a file name and of a line on a terminal?
 local function is_name(text)
@@ -14,7 +18,7 @@ end
 ---@param config any
 ---@return boolean
 function M.is_valid(config)
-  if type(config) ~= "table" then
+  if not schema.fits(config, FORM) then
     return false
   end
   for _, value in pairs(config) do
@@ -23,8 +27,7 @@ function M.is_valid(config)
     end
   end
   return is_name(config.experiment) and is_name(config.position) and is_name(config.rotate or "")
-    and math.type(config.seed) == "integer" and math.type(config.steps) == "integer"
-    and config.steps > 0 and math.type(config.problems or 0) == "integer"
+    and math.type(config.problems or 0) == "integer"
 end
 
 --- The fields in which configurations, or other flat tables, differ. A field that is false counts

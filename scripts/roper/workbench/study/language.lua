@@ -73,7 +73,7 @@ function M.write(model, task, config, count)
     local tokens = task:encode(prompt):count()
     if tokens > 0 and tokens < config.length then
       local texts = require("roper.model.generate").generate(model, { prompt }, { task = task,
-        most = math.min(MOST, config.length - tokens), seed = SEED + config.seed })
+        limit = math.min(MOST, config.length - tokens), seed = SEED + config.seed })
       written[#written + 1] = { prompt = M.shown(prompt),
         text = M.shown((texts[1]:gsub("%z$", ""))) }
     end

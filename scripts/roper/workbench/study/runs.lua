@@ -14,20 +14,23 @@ local uv = require "luv"
 local M = {}
 
 -- The fields of a result. A number that was not finite is missing.
-local RESULT <const> = { config = "table", parameters = "integer", problems = "integer",
-  solved = "integer", solved_greedy = "integer", accuracy = "number", loss = "number",
-  loss_answers = "number", loss_questions = "number", test_floor = "number",
-  test_floor_answers = "number", test_floor_questions = "number", floor = "number",
-  floor_error = "number", steps_to_90 = "number", last_half = "number", seconds = "number",
-  perplexity = "number", bits_per_byte = "number", tokens = "integer",
-  by_position = { first = "integer", last = "integer" },
-  by_distance = { distance = "number", right = "number", count = "number" },
-  longer = { name = "string" } }
+local RESULT <const> = { config = "table",
+  by_position = { { first = "integer", last = "integer" } },
+  by_distance = { { distance = "number", right = "number", count = "number" } },
+  longer = { { name = "string" } } }
+for name in ("parameters problems solved solved_greedy tokens"):gmatch "%g+" do
+  RESULT[name] = "integer?"
+end
+for name in ("accuracy loss loss_answers loss_questions test_floor test_floor_answers "
+  .. "test_floor_questions floor floor_error steps_to_90 last_half seconds perplexity "
+  .. "bits_per_byte"):gmatch "%g+" do
+  RESULT[name] = "number?"
+end
 
 local SAMPLE <const> = { question = "string", answer = "string", text = "string",
   solved = "boolean" }
-local SAMPLES <const> = { sampled = SAMPLE, greedy = SAMPLE,
-  written = { prompt = "string", text = "string" } }
+local SAMPLES <const> = { sampled = { SAMPLE }, greedy = { SAMPLE },
+  written = { { prompt = "string", text = "string" } } }
 
 -- The content of a folder's config.json; nil if there is none of a run.
 local function about(folder)
@@ -88,7 +91,7 @@ end
 function M.result(folder, config)
   arguments.check("runs.result", "folder", "string", folder, "config", "table?", config)
   local result = clean(files.decode(folder .. "/result.json"))
-  if not result or not result.config or not schema.fits(result, RESULT)
+  if not result or not schema.fits(result, RESULT)
     or config and not M.same(result.config, as_run(config, result.config)) then
     return nil
   end

@@ -11,8 +11,9 @@ end
 
 describe("fields of an experiment on text", function()
   it("are the options of the task", function()
-    assert.same({ "files", "string", false, "a file of text, or a folder of them",
-      required = true }, field("text", "files"))
+    assert.same({ "files", "string", false,
+      "a file of text, or a folder of them, or a list of these", required = true },
+      field("text", "files"))
     assert.is_nil(field("text", "problems"))
     assert.is_table(field("addition", "problems"))
     assert.equal("share", field("text", "validation")[2])
