@@ -313,7 +313,8 @@ static RpTensor *cross_entropy(lua_State *L)
 **
 ** The product, the loss and the gradients are computed for a slice of rows at a time. In addition
 ** to x, weight and their gradients, this takes memory for `rows` × classes numbers. For the mean,
-** the gradients are computed together with the loss; with reduction = "none", `backward` computes the
+** the gradients are computed together with the loss; with reduction = "none", `backward` computes
+*the
 ** logits a second time.
 **
 ** Errors: sizes or dtypes that do not match; a target that is neither a class nor `ignore`; a mean

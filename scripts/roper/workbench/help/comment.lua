@@ -10,8 +10,8 @@
 ---     ---@param name? type = default; description, shapes in brackets
 ---     ---@return type name description
 ---
---- An option table has its own class above the function, separated by an empty line, with a
---- `---@field` line for each option in the form of `---@param`.
+--- The options of a function are rows of `options.define`, which gives comments of the same form.
+--- Other tables have a class with a `---@field` line for each field, in the form of `---@param`.
 local escape = require "roper.base.escape"
 
 local M = {}

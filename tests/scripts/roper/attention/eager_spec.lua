@@ -104,6 +104,25 @@ describe("eager.attention", function()
     assert.is_true((weights - expected):abs():max():item() < 1e-14)
   end)
 
+  it("documents the options that the core checks", function()
+    local core, options = require("roper.core"), require("roper.base.options")
+    local q = roper.randn({ 1, 1, 2, 4 })
+    for class, f in pairs({ AttentionOptions = core.attention,
+      LinearAttentionOptions = core.linear_attention }) do
+      local _, message = pcall(f, q, q, q, { true })
+      local taken, declared = {}, {}
+      for name in message:match("; it takes (.*)$"):gmatch("[%w_]+") do
+        taken[#taken + 1] = name
+      end
+      for i, row in ipairs(options.rows(class)) do
+        declared[i] = row[1]
+      end
+      table.sort(taken)
+      table.sort(declared)
+      assert.same(declared, taken, class)
+    end
+  end)
+
   it("rejects unknown options", function()
     local q = roper.randn({ 1, 1, 2, 4 })
     assert.error_matches(function() roper.eager.attention(q, q, q, { casual = true }) end,
