@@ -31,7 +31,9 @@ local NUMBERS <const> = {
     return math.type(x) == "integer" and x >= 0
   end },
   number = { "a finite number", "number", function(x) return x - x == 0 end },
-  amount = { "a non-negative number", "number", function(x) return x >= 0 and x < math.huge end },
+  amount = { "a finite non-negative number", "number", function(x)
+    return x >= 0 and x < math.huge
+  end },
   share = { "a number from 0 to 1", "number", function(x) return x >= 0 and x <= 1 end },
   probability = { "a number of at least 0 and below 1", "number", function(x)
     return x >= 0 and x < 1

@@ -113,7 +113,7 @@ local OPTIONS <const> = options_of.define("GenerateOptions", {
   { "stop", "any?", nil,
     "ends a completion; by default the stop sign of the task", type = "string|false" },
   { "limit", "size", 256, "maximum number of new tokens", was = "most" },
-  { "temperature", "number", 1, "0 takes the most likely token" },
+  { "temperature", "amount", 1, "0 takes the most likely token" },
   { "seed", "integer?", nil, "of the random draws; by default the generator continues" },
   { "cache", "boolean", true,
     "keep keys and values, which is faster. If the model has no cache, or its attention does "
@@ -139,9 +139,6 @@ local OPTIONS <const> = options_of.define("GenerateOptions", {
 ---@return string[] texts the completions without their prompts, up to and including the stop sign
 function M.generate(model, prompts, options)
   local o = options_of.check("generate", options, OPTIONS)
-  if o.temperature < 0 then
-    error(("generate: temperature: expected a number from 0 on, got %g"):format(o.temperature), 2)
-  end
   if not traverse.is_module(model) then
     error("generate: expected a model, got " .. modules.kind_of(model), 2)
   elseif type(prompts) ~= "table" or #prompts == 0 then

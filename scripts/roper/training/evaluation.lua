@@ -43,7 +43,7 @@ end
 
 local SOLVE <const> = options_of.define("SolveOptions", {
   { "problems", "size", 128 },
-  { "temperature", "number", 1, "0 takes the most likely token" },
+  { "temperature", "amount", 1, "0 takes the most likely token" },
   { "seed", "integer", 1, "of the problems and the random draws" },
   { "beyond", "task?", nil,
     "use only problems that this task could not pose, because they are too long for it" },

@@ -43,9 +43,7 @@ end
 local function new(kind, options, rows, name)
   name = name or kind.name
   local o = options_of.check(name, options, rows)
-  if o.rate < 0 then
-    error(("%s: rate: expected a number from 0 on, got %g"):format(name, o.rate), 2)
-  elseif o.clip and o.clip <= 0 then
+  if o.clip and o.clip <= 0 then
     error(("%s: clip: expected a number above 0, got %g"):format(name, o.clip), 2)
   end
   return setmetatable({ options = o, count = 0, state = {} }, kind)
@@ -94,7 +92,7 @@ options_of.define("OptimizerOptions", {
 
 local ADAM <const> = options_of.define("AdamOptions", {
   parent = "OptimizerOptions",
-  { "rate", "number", 1e-3 },
+  { "rate", "amount", 1e-3 },
   { "beta1", "probability", 0.9 },
   { "beta2", "probability", 0.999 },
   { "epsilon", "number", 1e-8 },
@@ -192,7 +190,7 @@ local SGD = class { name = "SGD", options_class = "SGDOptions", moments = { "vel
 
 local SGD_OPTIONS <const> = options_of.define("SGDOptions", {
   parent = "OptimizerOptions",
-  { "rate", "number", 1e-2 },
+  { "rate", "amount", 1e-2 },
   { "momentum", "number", 0 },
   { "nesterov", "boolean", false, "Nesterov momentum" },
 })

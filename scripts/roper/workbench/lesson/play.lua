@@ -199,7 +199,7 @@ local KINDS <const> = {
   attention = { takes = tables.merged(FOUR, { has_output = { "boolean", true },
     turns = { "table", { "", "qk", "qkvo" } } }), draw = attention,
     lists = { query = { "numbers", math.type }, keys = PAIRS, values = PAIRS,
-      positions = { "whole numbers from 0 to " .. LINE, is_place },
+      positions = { "integers from 0 to " .. LINE, is_place },
       turns = { "letters of what is rotated, such as qkvo", is_turn } } },
 }
 

@@ -438,7 +438,7 @@ describe("generate", function()
     refuses({ "a" }, { task = 5 }, "generate: option task: expected a task, got 5")
     refuses({ "a" }, { limit = 0 }, "generate: option limit: expected a positive integer")
     refuses({ "a" }, { temperature = -1 },
-            "generate: temperature: expected a number from 0 on, got %-1")
+            "generate: option temperature: expected a finite non%-negative number, got %-1")
     refuses({ "a" }, { temperature = 0 / 0 }, "generate: option temperature: expected a finite")
     refuses({ "a" }, { temprature = 1 },
             'generate: unknown option temprature; did you mean "temperature"')

@@ -67,9 +67,9 @@ describe("optim.SGD", function()
 
   it("rejects bad options", function()
     for options, message in pairs({
-      [{ rate = -1 }] = "SGD: rate: expected a number from 0 on, got %-1",
-      [{ rate = 0 / 0 }] = "SGD: option rate: expected a finite number",
-      [{ rate = "1" }] = 'SGD: option rate: expected a finite number, got "1"',
+      [{ rate = -1 }] = "SGD: option rate: expected a finite non%-negative number, got %-1",
+      [{ rate = 0 / 0 }] = "SGD: option rate: expected a finite non%-negative number",
+      [{ rate = "1" }] = 'SGD: option rate: expected a finite non%-negative number, got "1"',
       [{ momentun = 0.9 }] = 'SGD: unknown option momentun; did you mean "momentum"',
       [{ nesterov = 1 }] = "SGD: option nesterov: expected true or false, got 1",
       [{ clip = 0 }] = "SGD: clip: expected a number above 0, got 0",
@@ -111,9 +111,10 @@ describe("optim.Adam", function()
 
   it("rejects bad options", function()
     for options, message in pairs({
-      [{ rate = -1e-9 }] = "Adam: rate: expected a number from 0 on, got %-1e%-09",
-      [{ rate = math.huge }] = "Adam: option rate: expected a finite number, got inf",
-      [{ rate = 0 / 0 }] = "Adam: option rate: expected a finite number, got %-?nan",
+      [{ rate = -1e-9 }] =
+        "Adam: option rate: expected a finite non%-negative number, got %-1e%-09",
+      [{ rate = math.huge }] = "Adam: option rate: expected a finite non%-negative number, got inf",
+      [{ rate = 0 / 0 }] = "Adam: option rate: expected a finite non%-negative number, got %-?nan",
       [{ rat = 1 }] = 'Adam: unknown option rat; did you mean "rate"',
       [{ beta1 = 1 }] = "Adam: option beta1: expected a number of at least 0 and below 1, got 1",
       [{ beta2 = -0.5 }] = "Adam: option beta2: expected a number of at least 0 and below 1, "

@@ -44,7 +44,7 @@ describe("lesson", function()
       { "lesson: step 1: option text: expected a string, got 5", lesson { text = 5 } },
       { "lesson: step 1: unknown option clams; did you mean \"claims\"", lesson { clams = {} } },
       { "lesson, needs 1: expected the name of a lesson, got 4", headed { needs = { 4 } } },
-      { "lesson: option minutes: expected a whole number from 1 on", headed { minutes = 0 } },
+      { "lesson: option minutes: expected a positive integer", headed { minutes = 0 } },
       { "lesson, notation 1: expected {\"formula\", \"its m", headed { notation = { "m" } } },
       { "lesson, notation 1: expected '}'", headed { notation = { { "R_{m", "" } } } },
       { "lesson, after: expected a letter", headed { after = "the $a_$" } },

@@ -300,7 +300,7 @@ describe("a figure to play with", function()
     end
     refused({ kind = "dance" }, "option kind: expected one of attention, distance, rotation")
     refused({ kind = "distance", caption = "c", pairs = 4 },
-      "option pairs: expected a whole number from 16 to 512, got 4")
+      "option pairs: expected an integer from 16 to 512, got 4")
     refused({ kind = "rotation", caption = "c", vectors = { { 1, 2 }, { 1 } } },
       "option vectors: expected pairs of numbers, got a table")
     refused({ kind = "rotation", caption = "c", vectors = {} },
@@ -312,7 +312,7 @@ describe("a figure to play with", function()
     refused(attention({ positions = { 1 }, keys = { { 1, 2 } } }),
       "option values: expected 1 pairs of numbers, got 4")
     refused(attention({ positions = { 1, 2, 3, 25 } }),
-      "option positions: expected whole numbers from 0 to 24, got 25 at index 4")
+      "option positions: expected integers from 0 to 24, got 25 at index 4")
     refused(attention({ turns = { "qx" } }), "option turns: expected letters of what is rotated")
     refused(attention({ query = { 1 } }), "option query: expected 2 numbers, got 1")
   end)

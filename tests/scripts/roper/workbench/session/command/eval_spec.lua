@@ -87,7 +87,7 @@ describe("eval and sample", function()
         "max_digits=x")
       refuses(2, "argument for option '--checkpoint' must be one of 'last', 'best'", "eval", folder,
         "--checkpoint", "lst")
-      refuses(2, "--temperature: expected a non-negative number, got -1", "sample", folder,
+      refuses(2, "--temperature: expected a finite non-negative number, got -1", "sample", folder,
         "--temperature=-1")
       refuses(2, "--seed: expected an integer, got 1.5", "sample", folder, "--seed", "1.5")
       refuses(1, 'task:encode: expected the characters of addition, " #+0123456789;=?aden", '
