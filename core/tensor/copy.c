@@ -127,8 +127,7 @@ RpStatus rp_tensor_fill(RpTensor *target, double value)
     element.d = value;
   } else {
     if (!(value >= INT32_MIN && value <= INT32_MAX && value == (double)(int32_t)value))
-      return rp_fail(RP_BAD_ARGUMENT, "fill: expected an integer that fits int32, got %g",
-                     value);
+      return rp_fail(RP_BAD_ARGUMENT, "fill: expected an integer that fits int32, got %g", value);
     element.i = (int32_t)value;
   }
   RpStorage storage = {.data = &element, .bytes = (int64_t)sizeof element, .references = 1};

@@ -153,7 +153,8 @@ describe("./roper", function()
       local result = roper("train", "substring_index", "position=rope", "seed=7", "preset=smoke",
                            "--dry-run")
       assert.equal(0, result.status)
-      assert.matches("\n  preset +smoke +[^\n]*: comparison, mini,\n +paper, smoke\n", result.output)
+      assert.matches("\n  preset +smoke +[^\n]*: comparison, mini,\n +paper, smoke\n",
+        result.output)
       assert.matches("\n  position +rope +scheme", result.output)
       assert.matches("\n  seed +7 +of the model", result.output)
       assert.truthy(result.output:find("\n15693 parameters;\nabout %d MiB of tensors, %d+ MiB "
