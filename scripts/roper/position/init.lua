@@ -153,7 +153,10 @@ function M.missing(position)
   if type(name) ~= "string" or definitions[name] or list.parts then
     return nil
   end
-  return name:find "[^%w_]" and M.missing(name) or name
+  if name:find "[^%w_]" then
+    return M.missing(name)
+  end
+  return name
 end
 
 -- The schemes that a text combines in one attention.

@@ -43,5 +43,7 @@ describe("the syntax of position schemes", function()
     local context = { dim = 4, heads = 2 }
     assert.error_matches(function() roper.position.resolve("rope+alibbi", context) end,
       'did you mean "alibi"%?')
+    assert.is_nil(roper.position.missing({ type = "rope+alibi" }))
+    assert.equal("alibbi", roper.position.missing({ type = "rope+alibbi" }))
   end)
 end)
