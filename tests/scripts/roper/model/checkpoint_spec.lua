@@ -198,7 +198,8 @@ describe("checkpoint.save_training and load_training", function()
     checkpoint.load_training(path, other)
     assert.equal(2, other.step)
     other.config.model.norm = "post"
-    assert_refused(path, other, "another configuration: model.norm is pre in the file, post in this run")
+    assert_refused(path, other,
+      "another configuration: model.norm is pre in the file, post in this run")
   end)
 
   it("reject parameters of another dtype, and unknown ones", function()
