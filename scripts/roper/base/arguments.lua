@@ -5,8 +5,8 @@ local M = {}
 
 --- Raises an error in the name of a function unless its arguments have the right kinds.
 ---@param name string of the function
----@param ... any for each argument: its name; its kind, as for `options.check`, followed by "?" if
----   the argument is optional; and its value
+---@param ... any for each argument: its name; its kind, as for `options.mismatch`, followed by "?"
+---   if the argument is optional; and its value
 function M.check(name, ...)
   for i = 1, select("#", ...), 3 do
     local what, kind, value = select(i, ...)
@@ -17,7 +17,7 @@ function M.check(name, ...)
   end
 end
 
--- Is a class the same as another or derived from it?
+-- Is a class equal to `ancestor` or derived from it?
 local function is_a(class, ancestor)
   while type(class) == "table" and class ~= ancestor do
     local metatable = getmetatable(class)
@@ -31,7 +31,7 @@ end
 ---@param name string of the method, such as "Cache:layer"
 ---@param self any
 ---@param class table|string the class, which is the object's metatable or its ancestor; or a kind,
----   as for `options.check`
+---   as for `options.mismatch`
 function M.self(name, self, class)
   local fits = type(self) == "table" and type(class) == "table" and is_a(getmetatable(self), class)
     or type(class) == "string" and not options_of.mismatch(class, self)

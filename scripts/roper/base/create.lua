@@ -1,4 +1,4 @@
---- stack, zeros_like and ones_like.
+--- The functions stack, zeros_like and ones_like.
 local check = require "roper.base.operations.check"
 local core = require "roper.core"
 local format = require "roper.base.format"
@@ -36,8 +36,8 @@ function M.stack(list, axis)
   return core.cat(parts, axis or 1)
 end
 
--- y as a mask if x is one.
-local function marked(x, y)
+-- y, converted to a mask if x is one.
+local function as_mask_like(x, y)
   return x:is_mask() and y:ne(0) or y
 end
 
@@ -50,7 +50,7 @@ end
 ---@return tensor y
 function M.zeros_like(x)
   check.tensor("zeros_like", x)
-  return marked(x, core.zeros(x:shape(), x:dtype()))
+  return as_mask_like(x, core.zeros(x:shape(), x:dtype()))
 end
 
 --- Ones with the shape and dtype of another tensor; a mask if x is one.
@@ -62,7 +62,7 @@ end
 ---@return tensor y
 function M.ones_like(x)
   check.tensor("ones_like", x)
-  return marked(x, core.ones(x:shape(), x:dtype()))
+  return as_mask_like(x, core.ones(x:shape(), x:dtype()))
 end
 
 return M

@@ -12,15 +12,14 @@ local M = {}
 local LIBRARY <const> = require("roper.base.paths").LIBRARY .. "/"
 local LONGEST_TRACE <const> = 8
 
---- The source of chunks that are not files, by their names in messages.
+--- The source text of each chunk that is not from a file, by the name of the chunk in messages.
 M.sources = {}
 
 --- The name of a library function in the help; nil if help is not loaded or does not list it.
 ---@type fun(called: function): string?
 M.help_name = function() end
 
---- An error message with a correction, for habits from other languages or libraries; nil without
---- one.
+--- An error message that corrects a habit from another language or library; nil if there is none.
 ---@type fun(message: string, frame: Frame, caller: Frame?): string?
 M.advise = function() end
 
@@ -39,10 +38,10 @@ M.advise_syntax = function() end
 ---@field within string? such as " in f"
 ---@field line string? source of that line, if it is known
 ---@field is_whole boolean is the line the whole chunk?
----@field variables table[]? its local variables, each a name and a value
----@field globals table? of its function
+---@field variables table[]? its local variables, each as {name, value}
+---@field globals table? globals of its function
 ---@field called function? function that it was calling when the error occurred
----@field is_index boolean? was it a metamethod for a field that is nil?
+---@field is_index boolean? was that function called as the metamethod __index?
 ---@field first any the first argument of that call
 
 local is_full = false
@@ -108,7 +107,8 @@ local function globals_of(f)
   return value
 end
 
--- A frame of the user's code; `level` is its stack level as seen by the caller.
+-- A frame of the user's code. `level` is its stack level as seen by the caller; `is_inner` is true
+-- if it was calling another function.
 local function frame_of(info, level, is_inner)
   local frame = new_frame(info.source, info.short_src, info.currentline)
   frame.variables, frame.globals = {}, globals_of(info.func)
@@ -132,8 +132,8 @@ local function frame_of(info, level, is_inner)
   return frame
 end
 
--- The frames of the user's code, innermost first, cut with "…"; and the function of this library
--- that it called, nil if the error is in the user's code or in C.
+-- The frames of the user's code, innermost first; "…" replaces those beyond LONGEST_TRACE. Also
+-- returns the library function that the code called; nil if the error is in the code or in C.
 local function user_frames()
   local frames, level, called = {}, 3, nil
   local info = debug.getinfo(level, "Slnf")
@@ -152,15 +152,16 @@ local function user_frames()
   return frames, called
 end
 
--- A message in place of "attempt to ..." inside this library, caused by a value of the wrong type.
-local function stumbled(message, called)
+-- The message for an error "attempt to ..." inside this library, which an argument of the wrong
+-- type causes; nil for other errors.
+local function argument_failure(message, called)
   local reason = message:match "%.lua:%d+: (attempt to .*)$" or message:match "^attempt to .*$"
   local name = reason and called and M.help_name(called)
   return name and ("%s: failed on its arguments (roper.debug(true) shows where); ?%s shows what "
     .. "it takes"):format(name, name)
 end
 
--- Appends the names of functions in a table, and in the tables in it, to a depth.
+-- Appends the names of the functions in a table, and in nested tables up to a depth.
 local function function_names(holder, depth, names)
   for name, value in next, holder do
     if type(value) == "function" and type(name) == "string" then
@@ -241,8 +242,8 @@ function M.without_place(message)
   return file and is_ours(file) and text or message
 end
 
--- The message after the place in the user's code, without a place in this library and without the
--- files that `require` tried.
+-- The message with the place in the user's code in front, without a place in this library and
+-- without the files that `require` tried.
 local function placed(message, frames)
   local rest = M.without_place(message)
     :gsub("(module '[^\n]*' not found):\n\tno field.*", "%1")
@@ -287,7 +288,8 @@ function M.of(value)
   local message = tostring(value)
   -- `advise` reads the user's values, whose metamethods may raise errors.
   local ok, advised = pcall(M.advise, message, frames[1] or {}, frames[2])
-  local text = ok and advised or stumbled(message, called) or message .. hint(message, frames[1])
+  local text = ok and advised or argument_failure(message, called)
+    or message .. hint(message, frames[1])
   return {
     message = placed(text, frames),
     frames = frames,

@@ -1,5 +1,6 @@
 --- Escapes untrusted text (files, arguments, names) for terminals: invalid UTF-8, control
---- characters and characters that change the direction of text. Also functions for lines and words.
+--- characters and characters that change the direction of text. Also splits lines,
+--- writes counts and quotes words for a shell.
 local M = {}
 
 -- Invisible code points above ASCII that affect the text around them: C1 controls, line and

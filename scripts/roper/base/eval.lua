@@ -5,11 +5,12 @@ local diagnostics = require "roper.base.diagnostics"
 
 local M = {}
 
--- Prefix of an expression. The variable to close prevents a tail call, which would drop the frame.
+-- Prefix of an expression. The to-be-closed variable prevents a tail call, which would remove the
+-- frame from tracebacks.
 local RETURN <const> = "local __frame <close> = nil return "
 
-local MOST_TRIES <const> = 16 -- semicolons after which an expression is tried
-local MOST_NAMES <const> = 1000 -- names at which a final call is tried
+local MOST_TRIES <const> = 16 -- maximum number of semicolons after which an expression is tried
+local MOST_NAMES <const> = 1000 -- maximum number of names at which a final call is tried
 
 -- Compiles a chunk. If it fails, returns the message and whether more input could complete it.
 local function try(source, name, globals)
@@ -104,7 +105,7 @@ function M.compile(source, name, globals, with_call)
   return nil, "wrong", statement_message
 end
 
--- The results of interrupt_call. After an error without memory, diagnostics.of was not called.
+-- The results of interrupt_call. If memory ran out, diagnostics.of was not called.
 local function settle(ok, result, ...)
   if not ok and type(result) ~= "table" then
     result = diagnostics.bare(tostring(result))

@@ -42,13 +42,13 @@ local function worst_of(f, inputs, input, o)
 end
 
 local OPTIONS <const> = options_of.define("GradcheckOptions", {
-  { "step", "number", 1e-5, "h" },
-  { "tolerance", "number", 1e-6, "relative" },
+  { "step", "number", 1e-5, "h in the formula" },
+  { "tolerance", "number", 1e-6, "limit of the relative error" },
   { "limit", "size", 200, "maximum number of elements to check in each input", was = "most" },
 })
 
 --- Compares the gradients of a function with central differences, in float64. A result that is not
---- a scalar is reduced to a sum with fixed, different weights, to check each element.
+--- a scalar is reduced to a weighted sum, in which each element has a different weight.
 ---
 ---     (f(x + h) − f(x − h)) / 2h
 ---

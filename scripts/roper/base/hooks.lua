@@ -6,7 +6,7 @@ local M = {}
 
 ---@class Watcher
 ---@field call fun(module: Module, ...): any runs the forward pass of a module
----@field weights? fun(weights: tensor) is called with the weights of each attention
+---@field weights? fun(weights: tensor) called with the weights of each attention
 
 M.current = nil ---@type Watcher?
 

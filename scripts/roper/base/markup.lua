@@ -1,5 +1,5 @@
---- HTML and SVG as Lua values. Strings in elements are escaped when the page is rendered, which
---- keeps text from runs from becoming markup:
+--- HTML and SVG as Lua values. Strings in elements are escaped when the page is rendered, so text
+--- from runs cannot become markup:
 ---
 ---     h.p { class = "note", "loss < ", h.b { 3 } }    --> <p class="note">loss &lt; <b>3</b></p>
 ---

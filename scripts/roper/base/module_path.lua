@@ -5,7 +5,7 @@ local uv = require "luv"
 
 local M = {}
 
--- `first` and a search path, without relative entries and duplicates.
+-- A search path with `first` in front, without relative entries and duplicates.
 local function absolute(path, first)
   local entries, seen = {}, {}
   for entry in (first .. ";" .. path):gmatch "[^;]+" do

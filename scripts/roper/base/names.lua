@@ -1,12 +1,12 @@
 --- Lookup and completion of names: globals, and the fields and methods of their values.
--- Lookup calls no user code, to have no effects, with one exception: `__names` in a metatable, a
--- function that lists the fields which __index loads on first use. If __index is a function,
+-- Lookup has no side effects: it calls no user code. The one exception is `__names` in a metatable,
+-- a function that lists the fields that __index loads on first use. If __index is a function,
 -- `methods` in the metatable is a table of methods.
 local tables_of = require "roper.base.tables"
 
 local M = {}
 
-local LONGEST_CHAIN <const> = 10 -- limit of metatables to follow, since they may form a cycle
+local LONGEST_CHAIN <const> = 10 -- maximum number of metatables to follow; they may form a cycle
 
 -- The tables in which `value.name` is looked up.
 local function lookup_tables(value)

@@ -13,10 +13,10 @@ local M = {}
 
 ---@class OptionRow
 ---@field [1] string name
----@field [2] string|table kind, as for `mismatch`; "?" after it: may be missing
----@field [3] any default; an option with one may be missing
+---@field [2] string|table kind, as for `mismatch`, followed by "?" if the option is optional
+---@field [3] any default; an option with a default is optional
 ---@field [4]? string documentation
----@field type? string as LuaLS writes it, if the kind does not say it
+---@field type? string in the notation of LuaLS, if it does not follow from the kind
 ---@field shown? string the default in the documentation, if it is computed
 ---@field was? string its name in earlier versions, which still works
 ---@field from? fun(value: any): any converts the value of an option with the earlier name
@@ -103,8 +103,9 @@ function M.shown(value)
   return (name:find "^[AEIOUaeiou]" and "an " or "a ") .. name
 end
 
---- The message about a value that does not have a kind, with the nearest of several choices.
----@param kind string|table as for `mismatch`; "?" after it: the value may be missing
+--- The error message for a value that does not have a kind, with the most similar choice if the
+--- kind is a list of choices.
+---@param kind string|table as for `mismatch`, followed by "?" if the value may be missing
 ---@param value any
 ---@return string? message such as `expected one of pre, post, got "pro"; did you mean "pre"?`; nil
 ---   if the value fits
@@ -120,7 +121,7 @@ local defined, order = {}, {} -- the rows by class; the own rows of each class, 
 
 --- Declares the options of a function.
 ---@param class string name of the type of the option table
----@param own table OptionRow[]; parent: the class whose rows it has too; text: what the table is
+---@param own table OptionRow[]; parent: the class whose rows it inherits; text: its documentation
 ---@return table rows for `check`, in order and by name: the own rows, then those of the parent
 ---   with other names
 function M.define(class, own)
@@ -144,10 +145,10 @@ function M.rows(class)
   return defined[class] or error(("options: %s is not defined (yet)"):format(class), 2)
 end
 
---- The options of a table that a class has, for the function that takes them.
+--- Selects the options of a class from a table.
 ---@param class string
 ---@param given table
----@param changes table? other values
+---@param changes table? values that replace those of `given`
 ---@return table options
 function M.pick(class, given, changes)
   local result = {}
@@ -206,7 +207,7 @@ function M.comments()
   return table.concat(lines, "\n") .. "\n"
 end
 
---- The rows of options, also of those declared in the short form of `check`.
+--- The rows of declared options; converts the short form that `check` accepts.
 ---@param known table
 ---@return OptionRow[] rows
 function M.rows_of(known)
@@ -246,8 +247,9 @@ end
 --- Errors: an unknown option; a value of another kind; a required option is missing.
 ---@param name string of the function, for messages
 ---@param given table?
----@param known table rows from `define`; or, in short, by option, its kind if it is required, its
----   kind with "?" if it is optional, or {kind, default}; kinds are those of `mismatch`
+---@param known table rows from `define`; or, in short form, a table from the name of an option to
+---   its kind, its kind followed by "?" if it is optional, or {kind, default}; kinds as for
+---   `mismatch`
 ---@param level integer? stack level of the error; 3 (the caller's caller) by default
 ---@return table a new table with every option
 function M.check(name, given, known, level)

@@ -15,8 +15,8 @@ function M.note(precision)
   if not instructions or instructions:find "%-bf16$" then
     return nil
   end
-  return ("bfloat16 is slower than float32 here, up to three times in\n"
-    .. "training: the %s kernels have no instructions for it"):format(instructions)
+  return ("bfloat16 is slower than float32 here; training takes up to three\n"
+    .. "times as long: the %s kernels have no bfloat16 instructions"):format(instructions)
 end
 
 --- Sets the precision of matrix products of float32, if given, and returns it. "float32" leaves the
@@ -25,7 +25,7 @@ end
 --- instructions. Sums and results are float32. The setting applies to `roper.matmul`,
 --- `roper.linear`, `roper.attention` and their gradients; it does not apply to float64 or to other
 --- functions. Without bfloat16 instructions, results differ only by the order of sums, and training
---- takes up to three times as long as in float32; a note on standard error says so once.
+--- takes up to three times as long as in float32; a note on standard error warns of this once.
 ---
 --- Errors: an unknown name.
 ---

@@ -1,5 +1,5 @@
---- Progress of long jobs: a display that rewrites its lines, bars and durations for its text, and a
---- progress line for work measured in bytes.
+--- Progress of long jobs: a live display, bars and durations to show in it, and a progress line for
+--- work measured in bytes.
 local escape = require "roper.base.escape"
 local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
@@ -34,7 +34,7 @@ function M.left(seconds)
   return seconds > 0 and ("  %s left"):format(M.duration(seconds)) or ""
 end
 
---- A bar of `width` cells, of which `fraction` are full.
+--- A progress bar of `width` cells, of which the share `fraction` is full.
 ---@param fraction number from 0 to 1
 ---@param width integer the bar is empty below 1
 ---@return string

@@ -21,8 +21,8 @@ end
 --- call this from a luv callback.
 ---
 --- Errors: a program that is missing or cannot be started.
----@param running table is filled with handle, pid, status and signal; errors: the end of its
----   standard error; open: number of open handles
+---@param running table the function fills it with handle, pid, status and signal; errors: the end
+---   of its standard error; open: number of open handles
 ---@param name string
 ---@param options table arguments; package: Debian package that has the program, for the message;
 ---   folder: working directory; environment: list of NAME=value; input: text for standard input;

@@ -9,7 +9,8 @@ local M = {}
 
 local JOINER <const>, EMOJI_STYLE <const> = 0x200D, 0xFE0F
 
--- East Asian text breaks between wide characters, but not before or after these.
+-- East Asian text breaks between wide characters, but not before a character of NEVER_FIRST or
+-- after one of NEVER_LAST.
 local NEVER_FIRST <const> = ",.;:!?)]}'\"、。，．・：；？！）］｝〉》」』】〕〗…ーゝゞ々ぁぃぅぇぉっゃゅょァィゥェォッャュョ"
 local NEVER_LAST <const> = "([{（［｛〈《「『【〔〖"
 
@@ -48,7 +49,7 @@ local function character_at(text, at)
       width = 2
     elseif code == JOINER and width == 2 or is_between(following, 0x1F3FB, 0x1F3FF) and width == 2
     then
-      is_flag = false -- joined to the emoji before, or the colour of its skin
+      is_flag = false -- an emoji that is joined to the one before, or a skin tone
     elseif following < 0x80 or core.character_width(following) > 0 then
       break
     end
@@ -115,7 +116,7 @@ end
 --- A text with spaces beside it, up to a width.
 ---@param text string
 ---@param columns integer
----@param side "l"|"r"|"c"|nil where the text is: left (by default), right or centre
+---@param side "l"|"r"|"c"|nil alignment of the text: left (by default), right or centre
 ---@return string
 function M.pad(text, columns, side)
   local space = math.max(0, columns - M.width(text))
@@ -143,8 +144,8 @@ local function parts_of(word)
   return parts
 end
 
---- Wraps text into lines between words, and between the characters of East Asian text. A longer
---- word has its own line.
+--- Wraps text into lines between words, and between the characters of East Asian text. A word that
+--- is longer than a line has its own line.
 ---@param words string|string[] a text is split at white space; a list is not split further
 ---@param width number columns of a line
 ---@param lead string? text before the first word; "" by default
@@ -175,9 +176,9 @@ function M.wrap(words, width, lead, hang)
   return lines
 end
 
---- The side of a column: "l", "r" or "c".
----@param sides string? a letter per column, the last of which is also that of the columns after
----   it; "lr" by default
+--- The alignment of a column: "l", "r" or "c".
+---@param sides string? a letter per column; the last one applies to all further columns; "lr" by
+---   default
 ---@param column integer
 ---@return string
 function M.side(sides, column)

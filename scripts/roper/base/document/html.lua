@@ -25,8 +25,9 @@ local function typeset(words, is_first)
   return is_first and words:sub(2) or words
 end
 
--- A formula in text, after some nodes. A short one is kept together with the characters that touch
--- it, such as a bracket before and a comma after. Returns its nodes and the rest of the text.
+-- A formula in text. `before` are the nodes before it, `after` is the text after it. A short
+-- formula is kept together with the characters that touch it, such as a bracket before it and a
+-- comma after it. Returns its nodes and the rest of `after`.
 local function math_in(before, source, after)
   if utf8.len(source) > SHORT then
     return mathml.line(source), after
@@ -199,7 +200,7 @@ function nodes(tree)
   return tables.map(tables.entries(tree), nodes)
 end
 
--- Calls a function of a node with the option `href`.
+-- Calls f(node) while the option `href` is set.
 local function with_address(href, f, node)
   local before = address
   address = href or before

@@ -1,5 +1,5 @@
---- Documents: what is shown in a terminal (`base/document/terminal`) and on pages
---- (`base/document/html`) is built once, as a tree, by these functions.
+--- Documents: trees that are built once by these functions and rendered for a terminal
+--- (`base/document/terminal`) and for pages (`base/document/html`).
 ---
 ---     d = require "roper.base.document"
 ---     tree = { d.heading "Runs", d.paragraph { "All of ", d.code(folder), "." },
@@ -9,8 +9,8 @@
 ---
 --- A tree is a block or a list of trees; false and nil are left out. Text is a string or number,
 --- an inline node, or a list of them. Strings are literal and the renderers escape them, so text
---- from files and users needs no care. Only `prose` reads a notation; it is for our own texts. An
---- element of `base/markup` can be anywhere: it is for pages, and a terminal omits it.
+--- from files and users is safe. Only `prose` interprets a notation; use it for the library's own
+--- text. An element of `base/markup` can be anywhere in a tree; only pages show it.
 local M = {}
 
 -- Patterns of the parts of prose that are not plain text, by kind.
@@ -56,7 +56,7 @@ function M.math(source)
   return { kind = "math", text = source }
 end
 
---- Text in a style. A "name" comes from outside; pages isolate its direction of writing.
+--- Text in a style. A "name" is text from outside; pages isolate its writing direction.
 ---@param style string strong, emphasis, dim, good, bad or name; others are classes of pages
 ---@param text any
 ---@return table inline
@@ -141,7 +141,7 @@ function M.formula(source)
   return { kind = "formula", text = source }
 end
 
---- Lines that are shown as they are.
+--- Preformatted lines.
 ---@param text string
 ---@param class string? its class on pages; "code" by default
 ---@return table block
@@ -157,7 +157,7 @@ function M.transcript(pieces, indent)
   return pieces[1] ~= nil and { kind = "transcript", pieces = pieces, indent = indent or 0 }
 end
 
---- Something that was checked: a line with ✓ or ✗.
+--- The result of a check: a line with ✓ or ✗.
 ---@param holds boolean
 ---@param text any
 ---@param detail any? shown dim after the text
@@ -170,12 +170,12 @@ end
 ---@class DocumentTable
 ---@field head? any[] text of the head of each column
 ---@field rows any[][] texts
----@field sides? string = "lr"; a letter per column for its alignment, l, r or c; the last is also
----   that of the columns after it
----@field shorten? integer[] columns that are cut with an ellipsis if a terminal is too narrow. Then
----   heads and left-aligned columns wrap between words
----@field drop? integer[] columns that are left out, one after the other, if that does not suffice;
----   then the last ones. A line below the table names them
+---@field sides? string = "lr"; a letter per column for its alignment, l, r or c; the last one
+---   applies to all further columns
+---@field shorten? integer[] columns that are cut with an ellipsis if a terminal is too narrow;
+---   heads and other left-aligned columns wrap between words
+---@field drop? integer[] columns that are left out, in this order, if that does not suffice;
+---   after them, the last columns. A line below the table names them
 ---@field caption? any shown above the table
 ---@field class? string its class on pages
 ---@field indent? integer = 2; spaces before it in a terminal
@@ -199,8 +199,8 @@ function M.figure(draw, caption)
   return { kind = "figure", draw = draw, caption = caption }
 end
 
---- Blocks that a page folds below a summary. A terminal shows them, or by its option only the
---- summary.
+--- Blocks that a page folds below a summary. A terminal shows them too, unless the option
+--- `is_folded` is set.
 ---@param summary any text, or a check
 ---@param body any a tree
 ---@param class string? its class on pages

@@ -5,10 +5,10 @@ local text = require "roper.base.text"
 local M = {}
 
 local GAP <const> = 2 -- columns of the terminal between cells
-local SHORTEST <const> = 8 -- to which a cell can be shortened
+local SHORTEST <const> = 8 -- columns to which a cell can be shortened
 local LONGEST_WORD <const> = 24 -- longer words can be broken
 
--- The columns of a table: the width of each, and the least that it can be reduced to.
+-- The columns of a table, each with its width and the width to which it can be reduced.
 local function columns_of(rows, head, o)
   local columns, is_short = {}, tables.set(o.shorten or {})
   for _, row in ipairs(rows) do
@@ -90,7 +90,7 @@ end
 
 --- Fits rows into a width: shortens or wraps cells; if that does not suffice, leaves out columns.
 ---@param rows string[][]
----@param head string[]? the one of the rows that is the head
+---@param head string[]? the row that is the head
 ---@param o DocumentTable
 ---@param width number columns of the terminal
 ---@return string[] lines

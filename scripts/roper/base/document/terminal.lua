@@ -10,7 +10,7 @@ local text = require "roper.base.text"
 local M = {}
 
 local WIDEST <const> = 80 -- columns of prose
-local LONGEST_NAME <const> = 24 -- names of definitions that descriptions are aligned after
+local LONGEST_NAME <const> = 24 -- columns; longer names are on a line of their own
 local SPACE <const> = "\u{A0}" -- lines do not break at it; it becomes a space
 
 local STYLES <const> = { strong = "bold", dim = "dim", good = "green", bad = "red" }
@@ -25,10 +25,11 @@ function Renderer:styled(style, words)
   end)) or words
 end
 
--- Functions of the renderer and a node of each kind, which return text. A new line is a BREAK.
+-- Renders an inline node of each kind: function(renderer, node) returns text, in which only a BREAK
+-- is a newline.
 local inlines = {}
 
--- Inline text. White space in it is one space.
+-- Inline text. A run of white space becomes one space.
 function Renderer:inline(node)
   if type(node) ~= "table" then
     return node and (escape.text(tostring(node)):gsub("%s+", " ")) or ""
@@ -40,7 +41,7 @@ function Renderer:inline(node)
   end))
 end
 
--- No line begins or ends with - or =.
+-- Prevents lines from beginning or ending with - or =.
 local function glued(words)
   return (words:gsub("%s+([-=])%s+", SPACE .. "%1" .. SPACE))
 end
@@ -85,7 +86,7 @@ local function indented(lines, by)
   return (("\n" .. lines):gsub("\n([^\n])", "\n" .. (" "):rep(by) .. "%1"):sub(2))
 end
 
--- Functions of the renderer and a node of each kind of block, which return lines.
+-- Renders a block of each kind: function(renderer, node) returns lines.
 local blocks = {}
 
 function blocks.section(self, node)
@@ -106,7 +107,7 @@ function blocks.formula(self, node)
   end))
 end
 
--- Lines of code. Those that are too long continue with an indentation.
+-- Lines of code. Lines that are too long are wrapped and indented.
 function Renderer:code(lines)
   return (escape.text(lines):gsub("[^\n]+", function(line)
     local margin = line:match "^ *"
@@ -183,7 +184,7 @@ function blocks.list(self, node)
   end), "\n")
 end
 
--- The rows of definitions, with nested ones below theirs, as {name, description}.
+-- The rows of definitions as {name, description}, each followed by its nested rows.
 local function flattened(self, rows, margin)
   return tables.joined(table.unpack(tables.map(rows, function(row)
     return tables.joined({ { margin .. self:inline(row[1]), row[2] } },
@@ -207,7 +208,7 @@ function blocks.definitions(self, node)
   return (table.concat(lines, "\n"):gsub(SPACE, " "))
 end
 
--- The kinds of blocks that are shown without an empty line after blocks of some kinds.
+-- Kinds of blocks, each with the kinds that it follows without an empty line.
 local TIGHT <const> = { check = { check = true, listing = true }, list = { paragraph = true },
   definitions = { heading = true }, transcript = { heading = true } }
 
@@ -241,7 +242,7 @@ end
 --- A tree as text. Prose is at most 80 columns wide.
 ---@param tree any
 ---@param options? {stream: file*?, width: integer?, is_folded: boolean?} stream: where it will be
----   written, which decides on colours and width; standard output by default. width: of prose and
+---   written, which determines colours and width; standard output by default. width: of prose and
 ---   tables, by default that of the terminal; without a terminal, tables can have any width.
 ---   is_folded: whether details are shown by their summary alone
 ---@return string lines each ends in a line feed; empty for an empty tree

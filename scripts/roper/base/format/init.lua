@@ -10,7 +10,7 @@ local widths = require "roper.base.text"
 
 local M = {}
 
-local LONGEST_COLUMN <const> = 24 -- entries; longer tables have several on a line
+local LONGEST_COLUMN <const> = 24 -- entries; longer tables have several entries on a line
 
 -- Significant digits of a number in a table in addition to the precision: 7 by default, those of a
 -- float32.

@@ -13,7 +13,7 @@ local OPTIONS <const> = options_of.define("PrintOptions", {
   { "line_width", { smallest = 0, largest = 100000 }, 0,
     "width of a line in columns, 0 for that of the terminal" },
   { "depth", { smallest = 1, largest = 100 }, 4, "depth to which nested tables are shown" },
-  { "entries", "size", 100, "limit of entries of a table" },
+  { "entries", "size", 100, "maximum number of entries shown of a table" },
 })
 
 --- The current options.

@@ -5,8 +5,8 @@ local M = {}
 
 local GAP <const> = "…"
 
--- The shown elements as nested tables, with GAP in place of those left out. `cuts` is the number to
--- keep at each end, by axis; nil keeps all.
+-- The elements to show as nested tables, with GAP in place of omitted ones. cuts[axis] is the
+-- number of elements to keep at each end of an axis; nil keeps all.
 local function gather(tensor, cuts, axis)
   local size, keep = #tensor, cuts[axis]
   local is_cut = keep ~= nil and size > 2 * keep
@@ -117,7 +117,7 @@ local function write_cells(nested, cell)
   return texts, longest
 end
 
--- Cells first .. last of a row, each right-aligned to `width` but for the gap.
+-- Cells first .. last of a row, each right-aligned to `width` except the gap.
 local function row_line(row, first, last, width)
   local aligned = {}
   for i = first, last do

@@ -12,8 +12,8 @@ function M.tensor(name, value)
   end
 end
 
---- Converts a number to an integer; raises an error in the name of a function unless its value is
---- one.
+--- Converts a number such as 2.0 to an integer. Raises an error in the name of a function for other
+--- values.
 ---@param name string
 ---@param what string name of the argument
 ---@param value any

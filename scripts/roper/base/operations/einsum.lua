@@ -12,7 +12,7 @@ local function fail(message, ...)
   error("einsum: " .. message:format(...), 0)
 end
 
--- The letters of a tensor; the `more` axes of "..." are named ..., 2, 1.
+-- The letters of a tensor. The `more` axes of "..." are numbered from the last, which is 1.
 local function letters_of(text, more)
   local before, after = text:match "^(%a*)%.%.%.(%a*)$"
   before = before or text:match "^%a*$" or fail("expected letters and ..., got %q", text)
@@ -41,7 +41,7 @@ local function common_size(letter, known, size)
   return known == 1 and size or known
 end
 
--- Removes the axes of "..." that are broadcast; other tensors have them.
+-- Removes the axes of "..." that are broadcast; another tensor has them in full size.
 local function without_broadcast(one, sizes)
   local x, letters = one.x, {}
   for axis = #one.letters, 1, -1 do

@@ -107,7 +107,7 @@ local function triangle(name, x, diagonal, relation)
     error(("%s: expected at least two axes, got %d"):format(name, x:rank()), 3)
   end
   local rows, columns = x:size(-2), x:size(-1)
-  local shift = math.max(-rows, math.min(columns, diagonal)) -- int32; larger ones have no effect
+  local shift = math.max(-rows, math.min(columns, diagonal)) -- fits int32; larger have no effect
   local row = core.arange(0, rows, 1, "int32"):view { rows, 1 }
   local column = core.arange(-shift, columns - shift, 1, "int32")
   return core.where(relation(column, row), x, 0)

@@ -1,5 +1,5 @@
---- Tensor operations implemented in Lua by others. Each is both a function of the library and a
---- method of tensors.
+--- Tensor operations composed of other operations, in Lua. Each is both a function of the library
+--- and a method of tensors.
 local tables = require "roper.base.tables"
 
 return tables.merged((require "roper.base.operations.elements"),

@@ -95,7 +95,8 @@ end
 ---     4 1 2 3
 ---@param x tensor
 ---@param shift integer number of indices; negative to move towards the start
----@param axis? integer negative axes count from the end; by default x is rolled as one flat list
+---@param axis? integer negative axes count from the end; by default x is rolled as a flattened
+---   vector
 ---@return tensor y with the shape of x
 function M.roll(x, shift, axis)
   check.tensor("roll", x)

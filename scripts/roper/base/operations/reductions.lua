@@ -48,7 +48,7 @@ end
 ---@param axis? integer|integer[] negative axes count from the end; by default all
 ---@param keep? boolean = false; keep the axis with size 1
 ---@param correction? number = 1; 1 is Bessel's correction, 0 the mean square deviation
----@return tensor y without the axis
+---@return tensor y without the axis, unless `keep` is true
 function M.var(x, axis, keep, correction)
   check.tensor("var", x)
   return like(x, variance(x:to "float64", axis, keep, correction))
@@ -67,7 +67,7 @@ end
 ---@param axis? integer|integer[] negative axes count from the end; by default all
 ---@param keep? boolean = false; keep the axis with size 1
 ---@param correction? number = 1; 1 is Bessel's correction, 0 the root mean square deviation
----@return tensor y without the axis
+---@return tensor y without the axis, unless `keep` is true
 function M.std(x, axis, keep, correction)
   check.tensor("std", x)
   return like(x, root(variance(x:to "float64", axis, keep, correction), 2))
@@ -88,7 +88,7 @@ end
 ---@param p? number = 2; at least 1
 ---@param axis? integer|integer[] negative axes count from the end; by default all
 ---@param keep? boolean = false; keep the axis with size 1
----@return tensor y without the axis
+---@return tensor y without the axis, unless `keep` is true
 function M.norm(x, p, axis, keep)
   check.tensor("norm", x)
   p = p == nil and 2 or p
@@ -104,8 +104,8 @@ function M.norm(x, p, axis, keep)
   return like(x, root((p == 2 and size:square() or size ^ p):sum(axis, keep), p))
 end
 
--- The product along an axis, which is kept with size 1. Halves are multiplied by each other,
--- without divisions: gradients are right also for elements that are 0.
+-- The product along an axis, which is kept with size 1. The halves are multiplied with each
+-- other, without divisions, so gradients are correct for elements that are 0 too.
 local function product(x, axis)
   local size = x:size(axis)
   if size == 0 then
@@ -132,7 +132,7 @@ end
 ---@param x tensor
 ---@param axis? integer negative axes count from the end; by default all
 ---@param keep? boolean = false; keep the axis with size 1
----@return tensor y without the axis
+---@return tensor y without the axis, unless `keep` is true
 function M.prod(x, axis, keep)
   check.tensor("prod", x)
   x = as_floats(x)
@@ -168,7 +168,7 @@ end
 ---@param x tensor
 ---@param axis? integer|integer[] negative axes count from the end; by default all
 ---@param keep? boolean = false; keep the axis with size 1
----@return boolean|tensor yes a mask without the axis
+---@return boolean|tensor yes a boolean, or with `axis` a mask without the axis
 function M.any(x, axis, keep)
   check.tensor("any", x)
   return decided(core.ne(x, 0):sum(axis, keep):gt(0), axis)
@@ -188,7 +188,7 @@ end
 ---@param x tensor
 ---@param axis? integer|integer[] negative axes count from the end; by default all
 ---@param keep? boolean = false; keep the axis with size 1
----@return boolean|tensor yes a mask without the axis
+---@return boolean|tensor yes a boolean, or with `axis` a mask without the axis
 function M.all(x, axis, keep)
   check.tensor("all", x)
   return decided(core.eq(x, 0):sum(axis, keep):eq(0), axis)

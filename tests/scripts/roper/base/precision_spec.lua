@@ -1,8 +1,8 @@
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 
-local NOTE <const> = "bfloat16 is slower than float32 here, up to three times in\n"
-  .. "training: the portable kernels have no instructions for it"
+local NOTE <const> = "bfloat16 is slower than float32 here; training takes up to three\n"
+  .. "times as long: the portable kernels have no bfloat16 instructions"
 
 -- What a command prints with kernels that any processor has.
 local function roper(...)
