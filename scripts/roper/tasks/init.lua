@@ -39,11 +39,11 @@ end
 ---@class TaskOption
 ---@field name string
 ---@field meaning string
----@field kind? string|string[] the kind of its value, in the form of `options.check`; by default a
----   integer if `smallest` is set, else a boolean
+---@field kind? string|string[] the kind of its value, in the form of `options.mismatch`; by default
+---   an integer if `smallest` is set, else a boolean
 ---@field smallest? integer
----@field standard? any the default
 ---@field largest? integer
+---@field standard? any the default
 ---@field required? boolean
 
 --- The options of a task, without the seed.

@@ -17,13 +17,13 @@ local M = {}
 -- Part of every key; change it when the same settings begin to give other tokens.
 local VERSION <const> = 1
 
--- Seed of the choice of validation documents, the same for every seed of a task.
+-- Seed that selects the validation documents. It does not depend on the seed of a task.
 local SPLIT <const> = 7
 
 --- Bytes of text that are tokenized at a time, and the limit of bytes for training a vocabulary.
 M.BATCH, M.SAMPLE = 8000000, 50000000
 
--- Milliseconds between attempts to lock a corpus that another process writes.
+-- Milliseconds between attempts to lock a corpus that another process is writing.
 local RETRY <const> = 100
 
 --- The default folder of the cache.
@@ -51,12 +51,12 @@ local function survey(o)
   return text
 end
 
--- The number of validation documents: the share, but neither none nor all unless it is 0 or 1.
+-- The number of validation documents. Unless the share is 0 or 1, it is neither none nor all.
 local function held_out(text, share)
   if share == 0 or share == 1 then
     return text.documents * math.tointeger(share)
   elseif text.documents == 1 then
-    error("text: one document cannot be split into training and validation; choose validation = 0, "
+    error("text: one document cannot be split into training and validation; set validation = 0, "
       .. 'or documents = "paragraphs"', 0)
   end
   return math.min(text.documents - 1, math.max(1, math.floor(share * text.documents + 0.5)))
@@ -126,7 +126,7 @@ end
 local function locked(name)
   local lock, line = core.lock(name .. ".lock"), progress.display()
   while not lock do
-    line:show(("text: waiting for another process that writes %s"):format(name))
+    line:show(("text: waiting for another process that is writing %s"):format(name))
     uv.sleep(RETRY)
     lock = core.lock(name .. ".lock")
   end
@@ -144,7 +144,7 @@ function M.tokenizer(o, trained)
   return o.tokenizer == "bytes" and bytes.new() or pieces.new(o.model or trained)
 end
 
--- Opens a file of the cache; an error says to remove it.
+-- Opens a file of the cache. The message of an error adds that the file can be removed.
 local function open_kept(open, ...)
   local ok, result = pcall(open, ...)
   if not ok then
@@ -166,7 +166,7 @@ local function work_folder(path)
   return setmetatable({}, { __close = function() files.remove(path) end })
 end
 
--- Does the cache have all files of a name?
+-- Does the cache contain all files of a name?
 local function is_kept(o, name)
   return files.stat(name .. ".tokens")
     and (o.tokenizer ~= "sentencepiece" or files.stat(name .. ".model"))

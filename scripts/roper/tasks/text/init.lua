@@ -1,5 +1,5 @@
---- Text task: rows of tokens from text files, for training and validating a language model. It has
---- no problems, and the lowest possible loss is not known.
+--- Text task: rows of tokens from text files, for training and validating a language model. Unlike
+--- other tasks, it has no questions with answers, and its lowest possible loss is not known.
 local arguments = require "roper.base.arguments"
 local cache = require "roper.tasks.text.cache"
 local files = require "roper.base.file"
@@ -28,7 +28,7 @@ local OPTIONS <const> = options_of.define("TextOptions", {
     "folder for tokens and models; by default $XDG_CACHE_HOME/roper or ~/.cache/roper" },
 })
 
---- The options of the task but `seed` and `cache`, each a TaskOption.
+--- The options of the task except `seed` and `cache`, each a TaskOption.
 M.OPTIONS = {}
 for i = 1, #OPTIONS - 2 do
   local name, kind, default, text = table.unpack(OPTIONS[i], 1, 4)
@@ -73,7 +73,8 @@ local function check(given)
   return o
 end
 
--- Raises an error for tokens with another hash and for rows longer than both parts.
+-- Raises an error if the hash of the tokens is not the expected one, or if a row is longer than
+-- both parts.
 local function check_corpus(corpus, o)
   local hash = require("roper.base.hash").digits(corpus:about().hash)
   if o.hash and o.hash ~= hash then
@@ -198,7 +199,7 @@ end
 ---@class TextSize
 ---@field documents integer
 ---@field tokens integer including the end of each document
----@field bytes integer of text; bits per byte are nats per token / log 2 * tokens / bytes
+---@field bytes integer of text; bits per byte are nats per token / ln 2 * tokens / bytes
 ---@field rows integer in an epoch, with the task's length
 
 --- The size of the text in documents, tokens, bytes and rows.
@@ -309,7 +310,7 @@ function TextTask.has_problems()
   return false
 end
 
--- Methods of tasks with problems.
+-- Methods that only tasks with problems have.
 for _, name in ipairs { "question", "answer", "grade", "explain", "floor", "longest" } do
   TextTask[name] = function()
     error(("task:%s: a text task has rows but no problems; check task:has_problems() first")

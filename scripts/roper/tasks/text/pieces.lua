@@ -1,7 +1,7 @@
---- SentencePiece tokenizer (Kudo and Richardson 2018), run as the programs of Debian's package.
---- Tokenization is lossless: characters without a piece are encoded as bytes. A newline is encoded
---- as a byte, since the programs read lines, and U+2581 as its bytes, since pieces use it for a
---- space.
+--- SentencePiece tokenizer (Kudo and Richardson 2018), run through the programs spm_train and
+--- spm_encode. Tokenization is lossless: characters without a piece are encoded as bytes. A newline
+--- is encoded as a byte, since the programs read lines, and U+2581 as its bytes, since pieces use
+--- it for a space.
 local core = require "roper.core"
 local files = require "roper.base.file"
 local model = require "roper.tasks.text.model"
@@ -58,9 +58,9 @@ function M.train(path, folder, vocabulary, texts)
   if not ok then
     local limit = message:match "Vocabulary size too high.-<= (%d+)"
     local fewest = message:match "smaller than required_chars%. %d+ vs (%d+)"
-    error(limit and ("text: a vocabulary of %d is larger than the text allows: %s at most"):format(
+    error(limit and ("text: a vocabulary of %d is too large for the text; use at most %s"):format(
       vocabulary, limit)
-      or fewest and ("text: a vocabulary of %d is too small for the text: more than %s"):format(
+      or fewest and ("text: a vocabulary of %d is too small for the text; use more than %s"):format(
         vocabulary, fewest)
       or message .. (message:find "Write" and "; is the disk full?" or ""), 0)
   end

@@ -5,7 +5,7 @@ local uv = require "luv"
 
 local M = {}
 
--- Bytes read at a time of a file that is one document.
+-- Bytes in one read of a file that is one document.
 local CHUNK <const> = 1 << 20
 
 --- The ways to divide a file into documents.
@@ -16,7 +16,7 @@ local function refuse(path, line, message)
   error(("text: %s: line %d: %s"):format(path, line, message), 0)
 end
 
--- Iterates over a file in units of `format`, that of file:read; `read` is called with each unit.
+-- Iterates over a file in units of `format`, as for file:read, and calls `read` with each unit.
 local function parts(path, format, read)
   local file, message = io.open(path, "rb")
   if not file then

@@ -112,7 +112,7 @@ describe("tasks.text", function()
     assert.error_matches(function() none:validation() end,
       "a row of 5 tokens is longer than the validation text of 0 tokens")
     assert.error_matches(function() task_of("one document", { validation = 0.1 }) end,
-      "one document cannot be split into training and validation; choose validation = 0")
+      "one document cannot be split into training and validation; set validation = 0")
   end)
 
   it("returns validation rows in order, in the requested number and length", function()
@@ -345,9 +345,9 @@ describe("tasks.text by SentencePiece", function()
         vocabulary = vocabulary })
     end
     assert.error_matches(function() with(5000) end,
-      "^text: a vocabulary of 5000 is larger than the text allows: %d+ at most$")
+      "^text: a vocabulary of 5000 is too large for the text; use at most %d+$")
     assert.error_matches(function() with(260) end,
-      "^text: a vocabulary of 260 is too small for the text: more than %d+$")
+      "^text: a vocabulary of 260 is too small for the text; use more than %d+$")
     with(270)
   end)
 end)

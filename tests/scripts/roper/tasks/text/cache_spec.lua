@@ -202,7 +202,7 @@ describe("the cache of text", function()
     assert.error_matches(function()
       roper.tasks.text({ files = scratch.write("text", "some\n\nwords"), documents = "paragraphs",
         cache = folder })
-    end, "a vocabulary of 8000 is larger than the text allows")
+    end, "a vocabulary of 8000 is too large for the text; use at most")
     assert.same({ lock = "" }, kept(folder))
   end)
 

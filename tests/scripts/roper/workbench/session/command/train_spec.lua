@@ -46,7 +46,7 @@ describe("./roper train", function()
     end
     local _ <close> = core.lock(("%s/%s"):format(cache, files.names(cache)[1]))
     screen = start()
-    screen:expect("text: waiting for another process that writes ")
+    screen:expect("text: waiting for another process that is writing ")
     screen:type("\3")
     screen:expect("Stopped before the first checkpoint. To start again:\n" .. line .. "\n")
     screen:expect("roper: interrupted\n")
