@@ -156,13 +156,13 @@ function Cache:next_positions(time)
   arguments.self("Cache:next_positions", self, Cache)
   arguments.check("next_positions", "time", "integer", time)
   if self.filled + time > self.length then
-    error(("cache: expected at most %d tokens, its length, got %d stored and %d new ones"):format(
+    error(("cache: expected at most %d tokens (its length), got %d stored and %d new"):format(
       self.length, self.filled, time), 0)
   end
   return self.positions:narrow(2, self.filled + 1, time)
 end
 
---- The positions of the next tokens, as `Cache:next_positions`.
+--- The positions of the next tokens, as returned by `Cache:next_positions`.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > cache = model:cache{batch = 1, length = 10}
@@ -177,7 +177,7 @@ function CacheLayer:positions(time)
   return self.cache:next_positions(time)
 end
 
--- Copies x behind the stored tokens of `all`, which is allocated on first use.
+-- Copies x to `all` after the stored tokens. `all` is allocated on first use.
 local function put(cache, all, x)
   local batch, heads, time, features = table.unpack(x:shape())
   all = all or core.zeros({ batch, heads, cache.length, features }, x:dtype())

@@ -1,4 +1,5 @@
---- Attention with position schemes given by name, options, rotary or methods.
+--- Attention with a position scheme: a rotary of the core, or a Scheme, which is defined by
+--- methods.
 local core = require "roper.core"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
@@ -6,7 +7,8 @@ local hooks = require "roper.base.hooks"
 
 local M = {}
 
--- Runs an attention function of the core with a scheme of methods applied to q, k, v and output.
+-- Runs an attention function of the core with the rotations of a Scheme applied to q, k, v and
+-- output.
 local function through(run, s, q, k, v)
   local all, rotary = s:fused()
   if all then
@@ -17,7 +19,7 @@ local function through(run, s, q, k, v)
   return v and s:turned_back(o) or o, weights
 end
 
--- Attention with the vectors that a scheme adds to values.
+-- Attention with a Scheme that adds vectors to the values.
 local function with_values(s, q, k, v)
   local added
   local o, weights = through(function(turned_q, turned_k, turned_v, options)
@@ -116,7 +118,7 @@ end
 --- Reference implementation of attention: in float64, with an explicit R_{j-i} for each query and
 --- key, without tables, tiles or BLAS. Slow and without a gradient; for tests and lessons.
 ---
---- Errors: as for `attention`; dropout; a scheme that adds to the output by the weights.
+--- Errors: as for `attention`; dropout; a scheme with a method `values` or `carry`.
 ---
 ---     > roper.seed(1)
 ---     > q = roper.randn{1, 1, 6, 4}

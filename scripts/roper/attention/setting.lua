@@ -1,4 +1,4 @@
---- Options of attention with a position scheme applied, for fast and eager attention.
+--- Applies a position scheme to the options of attention, for fast and eager attention.
 local core = require "roper.core"
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
@@ -9,7 +9,7 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- Options of attention with a scheme of methods applied.
+--- A call of attention with a Scheme, which is defined by methods.
 ---@class Setting
 ---@field options table for the core: the given ones with bias and scale, without position
 ---@field scheme Scheme
@@ -30,7 +30,7 @@ options_of.define("AttentionOptions", {
   { "bias", "any?", nil, "added to the scaled scores, with a gradient; each of floats, broadcast "
     .. "to [batch, heads, Tq, Tk]; a bias with five axes, [batch, heads, Tq, Tk, R], is indexed by "
     .. "distance, clip(j - i - first, 0, R - 1)", type = "tensor|tensor[]" },
-  { "first", "any?", nil, "distance of the first of the R, for all biases or for each",
+  { "first", "any?", nil, "distance j - i of the first of the R, for all biases or for each",
     type = "integer|integer[]", shown = "0" },
   { "dropout", "probability", 0, "probability of dropping a weight" },
   { "seed", "integer?", nil, "of the dropout; by default drawn from the global generator" },
@@ -45,7 +45,7 @@ options_of.define("LinearAttentionOptions", {
   { "epsilon", "number", 1e-6, "added to the denominators" },
 })
 
---- Options of eager attention; those that are its own do not reach the core.
+--- Options of eager attention. `input` and `memory` are not passed to the core.
 M.EAGER = options_of.define("EagerOptions", {
   parent = "AttentionOptions",
   { "input", "any?", nil, "input of the layer, for schemes that use it", type = "tensor" },
@@ -54,7 +54,7 @@ M.EAGER = options_of.define("EagerOptions", {
 
 --- The options for the core.
 ---@param given any options of eager attention; other values are returned as they are
----@param scheme any in place of `position`
+---@param scheme any replaces the option `position`
 ---@return any options
 function M.for_core(given, scheme)
   if type(given) ~= "table" then
@@ -65,8 +65,8 @@ function M.for_core(given, scheme)
   return result
 end
 
--- Does a bias broadcast to the scores, or if it is read by distance, to the scores and an axis of
--- distances?
+-- Does a bias broadcast to the scores or, if it is indexed by distance, to the scores and an axis
+-- of distances?
 local function fits(c, q, positions)
   local sizes = { q:size(1), q:size(2), positions.queries, positions.keys }
   local x, most = c, 4
@@ -88,8 +88,7 @@ local function fits(c, q, positions)
 end
 
 local function kind(value)
-  return format.is_tensor(value) and ("%s [%s]"):format(value:dtype(),
-    table.concat(value:shape(), ", ")) or type(value)
+  return format.is_tensor(value) and format.summary(value) or type(value)
 end
 
 -- Appends the biases of options to a list.
@@ -122,11 +121,10 @@ local function add_bias(list, scheme, q, k, positions, x)
   end
 end
 
--- Rotaries with default options and their tables, until they are collected.
+-- Cache of rotaries with default options. Its values are weak, so unused rotaries are collected.
 local named = setmetatable({}, { __mode = "v" })
 
---- The scheme in options, made for the shape of q: a rotary of the core, a scheme of methods, or
---- nil.
+--- The scheme in options, created for the shape of q: a rotary of the core, a Scheme, or nil.
 ---@param options any
 ---@param q any
 ---@return Scheme|rotary|nil
@@ -184,7 +182,7 @@ function Setting:turn(part)
   return turn or nil
 end
 
---- x rotated as the scheme rotates a part of attention.
+--- Rotates queries, keys or values as the scheme does.
 ---@param part "q"|"k"|"v"
 ---@param x tensor [batch, heads, time, features]
 ---@return tensor
@@ -234,7 +232,7 @@ function Setting:attend(q, k, v, options)
   return o, check_added(self, "values", added, o)
 end
 
---- The output rotated back.
+--- Rotates the output back, as the scheme does.
 ---@param o tensor [batch, heads, queries, features]
 ---@return tensor
 function Setting:turned_back(o)
@@ -247,15 +245,15 @@ end
 ---@return rotary? rotary nil if nothing is rotated
 function Setting:fused()
   local found
-  local still = ""
+  local unrotated = "" -- the parts that are not rotated
   for _, part in ipairs { "q", "k", "v", "o" } do
     local turn = self:turn(part)
     if turn and (not schemes.is_rotary(turn) or found and found ~= turn) then
       return false
     end
-    found, still = turn or found, turn and still or still .. part
+    found, unrotated = turn or found, turn and unrotated or unrotated .. part
   end
-  if found and still ~= "" and found:options().rotate:find("[" .. still .. "]") then
+  if found and unrotated ~= "" and found:options().rotate:find("[" .. unrotated .. "]") then
     return false
   end
   return true, found

@@ -112,11 +112,11 @@ describe("Transformer:cache", function()
     local cache = model:cache({ batch = 3, length = 12 })
     forward(model, tokens:narrow(2, 1, 10), cache)
     assert.has_error(function() forward(model, tokens:narrow(2, 11, 3), cache) end,
-                     "cache: expected at most 12 tokens, its length, got 10 stored and 3 new ones")
+                     "cache: expected at most 12 tokens (its length), got 10 stored and 3 new")
     local logits = forward(model, tokens:narrow(2, 11, 2), cache)
     arrays.close(forward(model, tokens):narrow(2, 11, 2), logits, 1e-5)
     assert.has_error(function() forward(model, tokens:narrow(2, 13, 1), cache) end,
-                     "cache: expected at most 12 tokens, its length, got 12 stored and 1 new ones")
+                     "cache: expected at most 12 tokens (its length), got 12 stored and 1 new")
   end)
 
   it("rejects another number of rows", function()
