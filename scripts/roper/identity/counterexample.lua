@@ -7,12 +7,12 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
-local MOST_TRIED <const> = 4000 -- lists of numbers for each shape
+local MOST_TRIED <const> = 4000 -- maximum number of lists of numbers to try for each shape
 local LARGEST_SUM <const> = 12
 local BASE <const> = 10000
 
 -- Calls `visit` with each list of `count` non-negative integers, in order of their sum, until it
--- returns true or MOST_TRIED lists were tried. The last numbers grow first.
+-- returns true or was called MOST_TRIED times. The last numbers grow first.
 local function enumerate(count, visit)
   local tried, found = 0, false
   local list = {}

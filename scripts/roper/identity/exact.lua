@@ -33,6 +33,8 @@ M.BOUND = 1e-50
 -- Maximum number of sums, or matrix products, multiplied with each other; more would take too long.
 local MOST_SUMS <const> = 9
 
+local MOST_DEGREE <const> = ring.PRIME // 200 -- a false identity then passes 1 trial in 100 at most
+
 --- Creates values of all variables for a grid.
 ---@param variables table[]
 ---@param terms integer
@@ -66,8 +68,8 @@ function M.values(variables, terms, pairs, element, angle)
   return values
 end
 
--- Returns degree, number of cosines and sines in a product, and size of the coefficients of the
--- sides as polynomials.
+-- Returns upper bounds for the sides as polynomials: their degree, the number of cosines and sines
+-- in a product, and the size of the coefficients.
 local function measure(sides, variables, terms, pairs)
   local function variable()
     return ring.measure.variable, ring.measure.variable
@@ -128,7 +130,8 @@ end
 ---@field holds boolean
 ---@field degree integer of the polynomials
 ---@field prime integer
----@field terms integer of sums: all numbers up to this passed, or this is the first that failed
+---@field terms integer of sums: the check passed for all numbers up to this, or failed first for
+---   this
 ---@field pairs integer of vectors: likewise
 ---@field trials integer for each of these; if the identity failed, the number of the trial in which
 ---   the sides differed
@@ -147,10 +150,11 @@ function M.check(sides, variables)
     error(("identity: too large for the exact check: %.0f cosines and sines in a product, "
       .. "coefficients up to %.0f"):format(found.turns, found.size), 0)
   end
-  local chance = 2 * found.degree / ring.PRIME
-  if chance > 0.01 then
-    error(("identity: too large for the exact check: degree %.0f"):format(found.degree), 0)
+  if found.degree > MOST_DEGREE then
+    error(("identity: too large for the exact check: expected a degree of at most %d, got "
+      .. "%.0f"):format(MOST_DEGREE, found.degree), 0)
   end
+  local chance = 2 * found.degree / ring.PRIME
   local trials = math.ceil(math.log(M.BOUND) / math.log(chance))
   local result = { holds = true, degree = math.tointeger(found.degree), prime = ring.PRIME,
     terms = most_terms, pairs = most_pairs, trials = trials, bound = chance ^ trials }

@@ -1,6 +1,6 @@
 --- Small vectors and matrices over a ring, for exact checks and counterexamples. A grid is a list
---- with `terms`, `rows` and `columns`; an axis that is shorter than the other operand's repeats. A
---- vector is a column: all first members of its pairs, then all second members.
+--- with `terms`, `rows` and `columns`; an axis that is shorter than that of the other operand is
+--- repeated. A vector is a column: all first members of its pairs, then all second members.
 local M = {}
 
 local Grids = {}

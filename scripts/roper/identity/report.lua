@@ -8,7 +8,7 @@ local text = require "roper.base.text"
 local M = {}
 
 local WIDTH <const> = 76 -- columns of an equation
-local SPACE <const> = "\1" -- where lines do not break
+local SPACE <const> = "\1" -- a space at which lines do not break
 
 -- Formats a residual or probability: "2.2e-16", "0".
 local function scientific(number)
@@ -32,11 +32,11 @@ end
 -- Describes the result of the exact check.
 local function exact_text(exact)
   if not exact.holds then
-    return ("Exactly: the sides differ in trial %d modulo p = %d, with %s and %s."):format(
+    return ("Exact check: the sides differ in trial %d modulo p = %d, with %s and %s."):format(
       exact.trials, exact.prime, counted(exact.terms, "term"), counted(exact.pairs, "pair"))
   end
-  return ("Exactly: both sides agree in %d random trials modulo p = %d, for each of %s and %s of "
-    .. "features. An equation of degree D = %d that is false for any number of terms or pairs "
+  return ("Exact check: both sides agree in %d random trials modulo p = %d, for each of %s and %s "
+    .. "of features. An equation of degree D = %d that is false for any number of terms or pairs "
     .. "passes with probability below (2D/p)^%d = %s."):format(exact.trials, exact.prime,
     range(exact.terms, "term"), range(exact.pairs, "pair"), exact.degree, exact.trials,
     scientific(exact.bound))
@@ -51,7 +51,8 @@ local function counterexample(found)
     found.values ~= "" and ": " or "", found.left, found.right)
 end
 
--- Breaks an equation's side into lines, before signs rather than in parentheses that fit.
+-- Breaks a side of an equation into lines, before signs. Parentheses that fit in a line are kept
+-- together.
 local function broken(side)
   local words = {}
   local glued = side:gsub("%b()", function(inner) return (inner:gsub(" ", SPACE)) end)
@@ -65,7 +66,7 @@ local function broken(side)
   return table.concat(text.wrap(words, WIDTH, "", 4), "\n")
 end
 
---- Returns the equation as text; if it is too long for a line, with one side per line.
+--- Returns the equation as text. If it is too long for one line, each side begins a new line.
 ---@param sides table[]
 ---@return string
 function M.equation(sides)

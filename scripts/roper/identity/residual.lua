@@ -11,7 +11,7 @@ local M = {}
 --- Largest residual of an identity that holds, relative to the scale of the sums.
 M.TOLERANCE = { float32 = 1e-5, float64 = 1e-13 }
 
-local MOST_SIZE <const> = 1e38 -- largest scale of sums; the range of float32 ends at 3.4e38
+local LARGEST_SCALE <const> = 1e38 -- of sums; the largest float32 is 3.4e38
 
 local FRACTION <const> = 256 -- fractional positions are multiples of 1/256, so sums are exact
 
@@ -27,8 +27,8 @@ M.SHAPES = {
     width = 128, base = 500000, pairing = "interleaved" },
 }
 
--- Returns random numbers of magnitude 1 to 2 and random sign: no product of them is negligibly
--- small.
+-- Returns random numbers of magnitude 1 to 2 and random sign, so no product of them is
+-- negligibly small.
 local function draw_numbers(shape)
   local x, signs = core.rand(shape, "float64") + 1, core.randint(0, 1, shape)
   return x * (2 * signs:to "float64" - 1)
@@ -55,15 +55,15 @@ local function draw(variables, shape)
 end
 
 -- For each side but the first, returns the scale of its sums plus that of the first.
-local function added_up(sides, shape, values)
+local function scales_of(sides, shape, values)
   local results, sums = statement.evaluate(sides, sizes.new(shape, values)), {}
   for i = 2, #results do
     local sum = results[1] + results[i]
     local most = sum:max():item()
-    local is_finite = most < MOST_SIZE
+    local is_finite = most < LARGEST_SCALE
     if not is_finite then
       error(("identity: too large for float32: expected sums below %.0e, got up to %.1e"):format(
-        MOST_SIZE, most), 0)
+        LARGEST_SCALE, most), 0)
     end
     sums[i] = sum:maximum(1) -- a scale of 0, of sides that are 0, becomes 1
   end
@@ -93,7 +93,7 @@ function M.table(sides, variables)
   local rows = {}
   for i, shape in ipairs(M.SHAPES) do
     local values = draw(variables, shape)
-    local sums = added_up(sides, shape, values)
+    local sums = scales_of(sides, shape, values)
     rows[i] = merged(shape, { float32 = residual(sides, shape, values, sums, "float32"),
       float64 = residual(sides, shape, values, sums, "float64") })
   end

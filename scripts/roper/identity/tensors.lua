@@ -1,5 +1,5 @@
---- Vectors and matrices as tensors [terms, rows, columns] of the library, rotated by its kernels.
---- This algebra checks the code that attention runs.
+--- Vectors and matrices as tensors [terms, rows, columns], rotated by the library's kernels. A
+--- check with this algebra covers the code that attention runs.
 local core = require "roper.core"
 local position = require "roper.position"
 
@@ -32,8 +32,8 @@ function Tensors:number(n)
   return core.full({ 1, 1, 1 }, n, self.dtype)
 end
 
--- Gives both operands the same number of rows: numbers for each pair are repeated for the second
--- members of a vector.
+-- Gives both operands the same number of rows: if only one has a number for each pair, repeats
+-- these for the second members of the pairs.
 local function matched(x, y)
   local rows, others = x:size(2), y:size(2)
   if rows < others and rows > 1 then

@@ -324,7 +324,7 @@ describe("roper.identity", function()
     local report = tostring(identity(TRUE[5][1], TRUE[5][2]))
     assert.truthy(report:find("^  dot%(rotate%(q, m%), rotate%(k, n%)%) == dot"))
     assert.truthy(report:find("Given vector k, q; position m, n.", 1, true))
-    assert.truthy(report:gsub("%s+", " "):find(" Exactly: both sides agree in 6 random trials "
+    assert.truthy(report:gsub("%s+", " "):find(" Exact check: both sides agree in 6 random trials "
       .. "modulo p = 2147483647, for each of 1 term and 1 to 2 pairs of features. An equation of "
       .. "degree D = 4 that is false for any number of terms or pairs passes with probability "
       .. "below (2D/p)^6 = 2.7e-51. ", 1, true), report)
@@ -400,7 +400,7 @@ describe("roper.identity", function()
       { "a vector has no %[3%]", { "x[3] == x", given = x } },
       { "expected sides of the same kind, got a vector and a number", { "x == 1", given = x } },
       { "too large for the exact check: 40 cosines", { "cos(m)^40 == 1", given = m } },
-      { "too large for the exact check: degree 1000000000",
+      { "too large for the exact check: expected a degree of at most 10737418, got 1000000000",
         { "cos(1000000000 * m) == 1", given = m } },
       { "a position can be multiplied by 2%^31 at most",
         { "cos(m * 4503599627370496 * 4) == 1", given = m } },
