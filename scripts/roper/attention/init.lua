@@ -137,8 +137,8 @@ function M.oracle(q, k, v, options)
   if not schemes.is_scheme(scheme) then
     return core.oracle_attention(q, k, v, setting.for_core(options, scheme))
   elseif scheme.carry or scheme.values then
-    error(("oracle.attention: position %s has values or carry, which the oracle does not support; "
-      .. "use roper.eager.attention"):format(scheme.name), 2)
+    error(("oracle.attention: position %s has the method %s, which the oracle does not support; "
+      .. "use roper.eager.attention"):format(scheme.name, scheme.carry and "carry" or "values"), 2)
   end
   q, k, v = q:to "float64", k:to "float64", v:to "float64"
   return through(core.oracle_attention, setting.new(scheme, q, k, options), q, k, v)

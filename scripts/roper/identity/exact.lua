@@ -147,8 +147,9 @@ function M.check(sides, variables)
   -- If the coefficients are below P, a nonzero polynomial is also nonzero in the field.
   local is_faithful = 2 * found.size * 2.0 ^ found.turns < ring.PRIME
   if not is_faithful then
-    error(("identity: too large for the exact check: %.0f cosines and sines in a product, "
-      .. "coefficients up to %.0f"):format(found.turns, found.size), 0)
+    error(("identity: too large for the exact check: expected c * 2^n below 2^30 for coefficients "
+      .. "up to c and n cosines and sines in a product, got c = %.0f, n = %.0f"):format(found.size,
+      found.turns), 0)
   end
   if found.degree > MOST_DEGREE then
     error(("identity: too large for the exact check: expected a degree of at most %d, got "

@@ -24,7 +24,7 @@ function M.variables(given)
       error(("identity: given.%s: expected one of %s, got %s%s"):format(tostring(name),
         table.concat(M.KINDS, ", "), tostring(kind), suggest.hint(tostring(kind), M.KINDS)), 0)
     elseif not (tostring(name):find "^[%a_][%w_]*$" and load("local " .. tostring(name))) then
-      error(("identity: given: expected names, got %s"):format(tostring(name)), 0)
+      error(("identity: given: expected Lua names, got %s"):format(tostring(name)), 0)
     elseif quantity.functions[name] then
       error(("identity: given: %s is a function; choose another name"):format(name), 0)
     end

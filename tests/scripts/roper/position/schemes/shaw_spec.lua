@@ -64,6 +64,6 @@ describe("position.shaw", function()
     assert.error_matches(function() roper.attention(q, q, v, { position = "shaw" }) end,
       "position: shaw: values: expected float32 [1, 1, 3, 6], got float32 [1, 1, 3, 4]", nil, true)
     assert.error_matches(function() roper.oracle.attention(q, q, q, { position = "shaw" }) end,
-      "position shaw has values or carry, which the oracle does not support; use roper.eager")
+      "position shaw has the method values, which the oracle does not support; use roper.eager")
   end)
 end)
