@@ -34,9 +34,9 @@ local function refuse(...)
   error(problem_of(...), 0)
 end
 
---- Information on a path.
+--- The status of a path.
 ---
---- Errors: a path that cannot be accessed; only a missing one gives nil.
+--- Errors: a path that cannot be accessed. For a missing one, returns nil.
 ---@param path string
 ---@return table? stat with type and size, as returned by luv; nil if nothing is there
 function M.stat(path)

@@ -38,7 +38,7 @@ function M.commit()
   return commit or nil
 end
 
---- Facts about this process that are stored with a run, since its results depend on them.
+--- Facts about this process that are stored with a run. Its results and timings depend on them.
 ---@return table facts version, commit, host, processor, blas_core, instructions, threads, started;
 ---   loaded: files run by --load, with their hashes
 function M.record()

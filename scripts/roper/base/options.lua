@@ -19,7 +19,6 @@ local M = {}
 ---@field type? string in the notation of LuaLS, if it does not follow from the kind
 ---@field shown? string the default in the documentation, if it is computed
 ---@field was? string its name in earlier versions, which still works
----@field from? fun(value: any): any converts the value of an option with the earlier name
 
 -- Kinds of numbers: a description, LuaLS's type, and a predicate.
 local NUMBERS <const> = {
@@ -237,7 +236,7 @@ local function rename(name, row, given)
     io.stderr:write(("%s: option %s is now called %s; the old name will be removed\n"):format(name,
       row.was, row[1]))
   end
-  given = tables.merged(given, { [row[1]] = row.from and row.from(value) or value })
+  given = tables.merged(given, { [row[1]] = value })
   given[row.was] = nil
   return given
 end

@@ -6,7 +6,7 @@ local M = {}
 
 local is_noted = false -- was the note printed in this process?
 
---- A note for users who choose a precision.
+--- A warning about a precision that is slow on this processor.
 ---@param precision string
 ---@return string? note nil unless products with it are slower than in float32
 function M.note(precision)

@@ -126,7 +126,7 @@ local function row_line(row, first, last, width)
   return table.concat(aligned, " ")
 end
 
--- The lines written so far, the width of a cell and the number of cells on a line.
+-- A text of aligned cells: its lines, the width of a cell and the number of cells on a line.
 local Page = {}
 Page.__index = Page
 

@@ -60,7 +60,7 @@ function ELEMENTS.script(node)
   return h[tag] { element(node.base), node.sub and row(node.sub), node.sup and row(node.sup) }
 end
 
--- Is one of the nodes a matrix or a fraction?
+-- Does a node contain a matrix or a fraction?
 local function is_tall(node)
   for _, inner in ipairs(node) do
     if is_tall(inner) then
