@@ -12,7 +12,7 @@ Quantity.__name = "quantity"
 local NAMES <const> = { number = "a number", pairs = "a number for each pair",
   vector = "a vector", row = "a row", matrix = "a matrix" }
 
--- The kind of x * y by the kinds of x and y. CONTRACTS lists those that are matrix products.
+-- The kind of x * y by the kinds of x and y. CONTRACTS lists the matrix products among them.
 local PRODUCTS <const> = {
   number = { number = "number", pairs = "pairs", vector = "vector", row = "row",
     matrix = "matrix" },

@@ -35,11 +35,11 @@ local function exact_text(exact)
     return ("Exact check: the sides differ in trial %d modulo p = %d, with %s and %s."):format(
       exact.trials, exact.prime, counted(exact.terms, "term"), counted(exact.pairs, "pair"))
   end
-  return ("Exact check: both sides agree in %d random trials modulo p = %d, for each of %s and %s "
-    .. "of features. An equation of degree D = %d that is false for any number of terms or pairs "
-    .. "passes with probability below (2D/p)^%d = %s."):format(exact.trials, exact.prime,
-    range(exact.terms, "term"), range(exact.pairs, "pair"), exact.degree, exact.trials,
-    scientific(exact.bound))
+  return ("Exact check: both sides agree in %d random trials modulo p = %d, for every combination "
+    .. "of %s and %s of features. An equation of degree D = %d that is false for any number of "
+    .. "terms or pairs passes with probability below (2D/p)^%d = %s."):format(exact.trials,
+    exact.prime, range(exact.terms, "term"), range(exact.pairs, "pair"), exact.degree,
+    exact.trials, scientific(exact.bound))
 end
 
 -- Describes a counterexample.

@@ -1,5 +1,6 @@
---- Checks the identities on which the study depends: those of rotations with roper.identity, those
---- of attention by residuals on random tensors, both in float32 and float64.
+--- Checks the identities on which the RoPER study depends: identities of rotations with
+--- roper.identity, and identities of attention by residuals on random tensors, in float32 and
+--- float64.
 local attention = require "roper.attention"
 local core = require "roper.core"
 local identity = require "roper.identity"

@@ -60,7 +60,7 @@ local function called(side, scope)
   return results[1]
 end
 
--- Reads a side, which is text or a function, as {text, value} with its quantity.
+-- Reads a side, which is text or a function. Returns {text, value}; the value is a quantity.
 local function read(side, text, scope)
   local ok, value
   if type(side) == "function" then
@@ -82,8 +82,8 @@ local function read(side, text, scope)
   return { text = text, value = value }
 end
 
--- Gives all sides the same shape: a plain number is repeated for each pair or term if another side
--- has these.
+-- Gives all sides the same shape. If another side has a value for each pair or term, a plain number
+-- is repeated for each.
 local function make_alike(sides)
   local nothing = sides[1].value * 0
   for i = 2, #sides do

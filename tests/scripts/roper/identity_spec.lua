@@ -325,9 +325,9 @@ describe("roper.identity", function()
     assert.truthy(report:find("^  dot%(rotate%(q, m%), rotate%(k, n%)%) == dot"))
     assert.truthy(report:find("Given vector k, q; position m, n.", 1, true))
     assert.truthy(report:gsub("%s+", " "):find(" Exact check: both sides agree in 6 random trials "
-      .. "modulo p = 2147483647, for each of 1 term and 1 to 2 pairs of features. An equation of "
-      .. "degree D = 4 that is false for any number of terms or pairs passes with probability "
-      .. "below (2D/p)^6 = 2.7e-51. ", 1, true), report)
+      .. "modulo p = 2147483647, for every combination of 1 term and 1 to 2 pairs of features. An "
+      .. "equation of degree D = 4 that is false for any number of terms or pairs passes with "
+      .. "probability below (2D/p)^6 = 2.7e-51. ", 1, true), report)
     assert.truthy(report:find("\nholds$"))
     for line in report:gmatch("[^\n]+") do
       assert.is_true(#line <= 80, line)
