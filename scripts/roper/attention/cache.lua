@@ -127,8 +127,8 @@ function Cache:advance(time)
   end
 end
 
---- Does every layer store this many tokens, each once? If not, results differ from those of a pass
---- over all tokens at once.
+--- Does every layer store this number of tokens, each token once? If not, results differ from those
+--- of a single pass over all tokens.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > cache = model:cache{batch = 1, length = 10}

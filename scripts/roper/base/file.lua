@@ -226,9 +226,9 @@ function M.remove(path)
   uv.fs_rmdir(path)
 end
 
---- Removes temporary files of killed processes. Call it only if no process writes there.
+--- Removes temporary files of killed processes. Call it only if no process writes to the folder.
 ---@param path string of a folder
----@param name string? of the file that was being written; by default any
+---@param name string? of the file that was being written; by default, of any file
 function M.clean(path, name)
   local start = name and name .. "." or ""
   for _, found in ipairs(M.names(path)) do

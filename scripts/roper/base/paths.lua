@@ -4,7 +4,7 @@ local M = {}
 --- The folder of the library; the folders of lessons and experiments are beside it.
 M.LIBRARY = debug.getinfo(1, "S").source:match "^@(.*)/base/paths%.lua$" or "scripts/roper"
 
---- A folder of the user, by the XDG Base Directory Specification.
+--- A folder of the user, according to the XDG Base Directory Specification.
 ---@param variable string such as "XDG_STATE_HOME"
 ---@param default string relative to the home folder, such as ".local/state"
 ---@return string? folder nil without a home folder

@@ -2,9 +2,9 @@
 local core = require "roper.core"
 
 return {
-  --- The most similar of several names. It is at most one edit away, or one for every three
-  --- letters, but fewer edits than letters. Ties are broken by the longest common prefix, then by
-  --- alphabetical order.
+  --- The most similar of several names. The number of edits to it is at most 1, or a third of the
+  --- letters if that is more, and less than the number of letters. Ties are broken by the longest
+  --- common prefix, then by alphabetical order.
   ---@type fun(name: string, names: string[]): string? nil if none is similar
   nearest = core.nearest,
 

@@ -1,7 +1,7 @@
 --- The width of text in a terminal, and functions that cut, pad, wrap and align text by it.
 ---
 --- A character is what a reader sees as one: a letter with its accents, or several emoji that are
---- joined. Control sequences for colours have no width. Text should be escaped before
+--- joined. Control sequences for colours have no width. Escape untrusted text first
 --- (`base/escape`); a byte that is not UTF-8 counts as one column.
 local core = require "roper.core"
 

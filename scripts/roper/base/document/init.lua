@@ -77,7 +77,7 @@ local function paper(source)
 end
 
 --- Text with `code` in backquotes, formulas, `$R_{i-n} v_i$`, and papers,
---- `[Su et al. 2021](arXiv:2104.09864)`. Pages show its hyphens before numbers as minus signs.
+--- `[Su et al. 2021](arXiv:2104.09864)`. Pages show its minus signs as −, not as hyphens.
 ---
 --- Errors: a paper without a number. Errors in formulas are raised when it is rendered.
 ---@param text string

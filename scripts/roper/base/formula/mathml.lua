@@ -104,7 +104,7 @@ function element(node)
   return ELEMENTS[node.kind](node)
 end
 
--- Kinds of nodes that MathML surrounds with space.
+-- Kinds of nodes around which MathML puts space.
 local SPACED <const> = { relation = true, sign = true, operator = true, comma = true }
 
 local function is_spaced(node)

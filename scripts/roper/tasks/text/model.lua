@@ -5,7 +5,7 @@ local M = {}
 -- Types of pieces.
 local UNKNOWN <const>, CONTROL <const>, BYTE <const> = 2, 3, 6
 
---- The character that stands for a space in pieces. A text may contain it too.
+--- The character that represents a space in pieces. A text may contain it too.
 M.SPACE = "\u{2581}"
 
 -- The varint at an offset, seven bits in each byte, lowest first, and the offset after it.
