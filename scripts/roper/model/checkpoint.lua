@@ -2,7 +2,7 @@
 --- tensors are JSON in the metadata.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
-local folders = require "roper.base.file"
+local files = require "roper.base.file"
 local Module = require("roper.model.module").Module
 local numbers = require "roper.base.format.number"
 local options_of = require "roper.base.options"
@@ -50,7 +50,7 @@ end
 ---     > os.remove(path);
 ---@param path string
 ---@param value tensor|table<string, tensor>|Module
----@param ... table? metadata for tensors by name: strings
+---@param ... table? metadata, strings by name; only with tensors by name
 function M.save(path, value, ...)
   if type(value) == "table" and value.named_parameters then
     return M.save_model(path, value)
@@ -140,14 +140,14 @@ local function kind(tensor, other)
   return other and tensor:dtype() ~= other:dtype() and tensor:dtype() .. " " .. shape or shape
 end
 
--- Raises an error if a tensor of the model (here) and of the file (there) differ in shape or dtype,
--- or one of them is missing.
+-- Raises an error if a tensor of the model (`here`) and the one of the same name in the file
+-- (`there`) differ in shape or dtype, or if one of them is missing.
 local function compare(path, name, here, there)
   local expected = here and kind(here, there) or "missing"
   local got = there and kind(there, here) or "missing"
   if expected ~= got then
-    error(("%s: belongs to another model: %s is %s here and %s there"):format(path, name, expected,
-      got), 0)
+    error(("%s: belongs to another model: %s is %s in this model, %s in the file"):format(path,
+      name, expected, got), 0)
   end
 end
 
@@ -194,7 +194,7 @@ end
 -- Decodes an entry of a file's metadata, which must be a JSON object.
 local function decode(path, metadata, name)
   local text = metadata[name]
-  return folders.parse(text or "") or error(("%s: metadata %q: expected a JSON object, got %s")
+  return files.parse(text or "") or error(("%s: metadata %q: expected a JSON object, got %s")
     :format(path, name, text or "none"), 0)
 end
 
@@ -205,7 +205,7 @@ local function check_sizes(path, options, tensors)
     local wanted = ("[%d, %d]"):format(rows, columns)
     local got = tensors[name] and kind(tensors[name]) or "missing"
     if got ~= wanted then
-      error(("%s: belongs to another model: by its options %s is %s, but there it is %s"):format(
+      error(("%s: belongs to another model: its options require %s to be %s, but it is %s"):format(
         path, name, wanted, got), 0)
     end
   end
@@ -347,7 +347,8 @@ local function differences(a, b, prefix, list)
   return list
 end
 
--- The configuration in a file, with the defaults of options that did not exist when it was written.
+-- Adds the defaults of options that did not exist when a file was written to the configuration from
+-- the file.
 local function completed(config, state)
   for name, part in pairs { model = state.model, optimizer = state.optimizer } do
     local there, here = config[name], state.config[name]
@@ -395,8 +396,8 @@ local function read_training(path)
   return tensors, metadata, saved
 end
 
--- Returns the moments in the tensors of a file, by the index of their parameter. Raises an error if
--- they are not moments of this optimizer.
+-- Returns the optimizer's moments from the tensors of a file, by the index of their parameter.
+-- Raises an error if they are not moments of this optimizer.
 local function moments_of(path, tensors, optimizer, parameters)
   local function refuse(name, expected)
     error(("%s: damaged: %s: expected %s"):format(path, name, expected), 0)

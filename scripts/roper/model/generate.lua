@@ -63,7 +63,8 @@ local function positions_of(task, rows, count)
   return pad(all, count)
 end
 
--- Returns the logits after the last token, [batch, vocabulary], from [batch, time, vocabulary].
+-- Returns the logits of the token after the last one, [batch, vocabulary], from [batch, time,
+-- vocabulary].
 local function last(logits)
   return logits:narrow(2, logits:size(2), 1):squeeze(2)
 end
@@ -78,8 +79,8 @@ local function rows_of(pieces, indices, hidden)
   return core.cat(rows, 1):narrow(2, hidden + 1, all:size(2) - hidden)
 end
 
--- Returns the logits after the last token by forward passes over the whole sequences. Prompts are
--- grouped by length, so a model never sees padding.
+-- Returns the logits of the token after the last one, computed by forward passes over whole
+-- sequences. Prompts are grouped by length, so a model never sees padding.
 local function whole_forward(model, lengths, tokens, positions)
   local groups, logits, longest = {}, {}, tokens[1]:size(2)
   for i, length in ipairs(lengths) do
@@ -111,10 +112,11 @@ local OPTIONS <const> = options_of.define("GenerateOptions", {
     "encodes the prompts and supplies vocabulary and positions. Positions are computed as "
       .. "tokens arrive, so a prompt must contain its whole question" },
   { "stop", "any?", nil,
-    "ends a completion; by default the stop sign of the task", type = "string|false" },
+    "text that ends a completion, false for none; by default the stop sign of the task",
+    type = "string|false" },
   { "limit", "size", 256, "maximum number of new tokens", was = "most" },
   { "temperature", "amount", 1, "0 takes the most likely token" },
-  { "seed", "integer?", nil, "of the random draws; by default the generator continues" },
+  { "seed", "integer?", nil, "of the random draws; by default the current random state" },
   { "cache", "boolean", true,
     "keep keys and values, which is faster. If the model has no cache, or its attention does "
       .. "not use it, generation prints a note once and continues without" },
@@ -163,8 +165,8 @@ function M.generate(model, prompts, options)
   return complete()
 end
 
--- Returns the index at which a stop sign ends that is completed after the first `length` characters
--- of a text.
+-- Returns the index of the last character of the first stop sign that ends after the first `length`
+-- characters of a text; nil if there is none.
 local function stop_in(text, stop, length)
   return (select(2, text:find(stop, math.max(1, length - #stop + 2), true)))
 end

@@ -219,7 +219,7 @@ local FeedForward = modules.class "FeedForward"
 local FEED_FORWARD <const> = options_of.define("FeedForwardOptions", {
   { "d_model", "size", nil, "features of a token" },
   { "d_ff", "size?", nil, "features between the two maps; by default 4 d_model" },
-  { "activation", { "relu", "gelu", "swiglu" }, "relu", "of the feed-forward" },
+  { "activation", { "relu", "gelu", "swiglu" }, "relu", "between the two linear maps" },
   { "dropout", "probability", 0, "probability that an activation is dropped in training" },
 })
 

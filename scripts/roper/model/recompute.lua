@@ -9,15 +9,15 @@ local scoped = require "roper.base.scoped"
 local traverse = require "roper.model.traverse"
 
 -- Growth of tensor memory, in bytes, that triggers a garbage collection.
-local LEAST <const> = 64 << 20
+local GROWTH <const> = 64 << 20
 
 local after = 0 -- bytes of live tensors after the last check
 
--- Frees the activations inside a part, which are garbage after its forward pass. The collection in
--- bindings/handle.c would wait until tensor memory has grown by half.
+-- Frees the activations inside a part, which are garbage after its forward pass. Without this call,
+-- bindings/handle.c would start a collection only after tensor memory has grown by half.
 local function collect()
   local live = core.memory().live
-  if live > after + LEAST then
+  if live > after + GROWTH then
     collectgarbage()
     live = core.memory().live
   end

@@ -1,4 +1,4 @@
---- Prints a module as a tree of its parts, with shapes and numbers of parameters.
+--- Formats a module as a tree of its parts, with shapes and numbers of parameters.
 local format = require "roper.base.format"
 local escape = require "roper.base.escape"
 local schemes = require "roper.position.scheme"
@@ -75,7 +75,7 @@ local function rows_of(module, margin, around)
   return rows
 end
 
---- Returns a module as a tree. A row that stands for several modules has the count of one of them.
+--- Returns a module as a tree. A row for several equal modules shows the count of one of them.
 --- Shared modules and parameters appear wherever they are used.
 ---@param module Module
 ---@return string

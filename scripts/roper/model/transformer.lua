@@ -129,8 +129,8 @@ local OPTIONS <const> = options_of.define("TransformerOptions", {
     "tokens of the longest sequence, for schemes with a table of positions" },
 })
 
--- Returns a function that gives the scheme of each layer. Layers with the same options share one
--- scheme and its tables, unless the scheme is `per_layer`.
+-- Returns a function from the index of a layer to its scheme. Layers with the same options share
+-- one scheme and its tables, unless the scheme is `per_layer`.
 local function schemes_of_layers(o)
   local context = { dim = o.d_model // o.heads, heads = o.heads, d_model = o.d_model,
     length = o.length }

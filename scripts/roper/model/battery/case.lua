@@ -56,8 +56,8 @@ local function coordinates_of(scheme)
   return count
 end
 
---- Adds random numbers to all parameters of a module and converts them to a dtype. Initial zeros
---- would hide errors.
+--- Adds random numbers to all parameters of a module and converts them to a dtype. Parameters that
+--- are 0 initially would hide errors.
 ---@param module Module
 ---@param dtype string
 ---@return Module module
@@ -144,12 +144,12 @@ end
 --- Returns the parameters of a scheme, and a function that replaces them.
 ---@param holder Module
 ---@return tensor[] parameters
----@return fun(tensors: tensor[], from: integer) put sets parameter i to tensors[from + i]
+---@return fun(tensors: tensor[], offset: integer) put sets parameter i to tensors[offset + i]
 function M.trained(holder)
   local named = holder:named_parameters()
-  return holder:parameters(), function(tensors, from)
+  return holder:parameters(), function(tensors, offset)
     for i, entry in ipairs(named) do
-      replace(holder, entry.name, tensors[from + i])
+      replace(holder, entry.name, tensors[offset + i])
     end
   end
 end

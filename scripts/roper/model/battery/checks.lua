@@ -174,7 +174,7 @@ add("gradients", function(case)
   end), 1e-6
 end)
 
--- Returns various options of attention.
+-- Returns the options of attention with which two implementations are compared.
 local function settings(coordinates)
   core.seed(3)
   return { {}, { offset = 2 }, places(cases.positions({ range(0, 5), UNEVEN }, coordinates)),
@@ -183,8 +183,8 @@ local function settings(coordinates)
     { bias = core.randn({ cases.KEYS }, "float64"), scale = 0.3 } }
 end
 
--- Compares two implementations of attention in all settings. Settings that both refuse are skipped,
--- unless all are.
+-- Compares two implementations of attention in all settings. Settings that both refuse are skipped;
+-- if both refuse all of them, the last refusal is raised.
 local function agree(case, one, other)
   local _, coordinates = case:make()
   local worst, runs_somewhere, refusal = 0, false, nil

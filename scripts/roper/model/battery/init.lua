@@ -11,14 +11,14 @@ local M = {}
 ---@class PositionFinding
 ---@field name string of the check
 ---@field ok boolean false if the check failed
----@field refused? string the scheme's error message, if it does not support this
+---@field refused? string the scheme's error message, if it does not support the checked operation
 ---@field difference? number the largest difference found
 ---@field message? string an error message, or a remark
 
---- The results of the battery, one finding for each check; printing them gives a line for each.
+--- The results of the battery, one finding for each check. Printing them shows a line for each.
 ---@class PositionFindings
 ---@field name string of the scheme
----@field ok boolean true if no check failed and attention works, causal or not
+---@field ok boolean true if no check failed and attention works in at least one mode
 ---@field failed string[] the names of the failed checks
 
 local Findings = { __name = "findings" }
@@ -69,7 +69,7 @@ local OPTIONS <const> = options_of.define("PositionCheckOptions", {
 --- Checks a position scheme: shapes and dtypes, gradients, the effect of shifting all positions,
 --- masks, the cache, agreement with the eager attention and the oracle, precision, checkpoints. If
 --- the scheme reports that it does not support something, that check is "refused", which is not a
---- failure. Attention itself must work, causal or not.
+--- failure. Attention itself must work in at least one of two modes: causal or not causal.
 ---
 --- Errors: the scheme is unknown; it refuses its options.
 ---

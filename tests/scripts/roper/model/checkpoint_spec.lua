@@ -164,12 +164,13 @@ describe("checkpoint.save_training and load_training", function()
     local state = make_state(1, 2)
     checkpoint.save_training(path, state)
     assert_refused(path, make_state(1, 1, { model = models.small({ layers = 3 }) }),
-      "belongs to another model: layers.3.attention.key.bias is [16] here and missing there")
+      "belongs to another model: layers.3.attention.key.bias is [16] in this "
+        .. "model, missing in the file")
     local wide = models.small()
     wide.logits = roper.nn.Linear({ inputs = 16, outputs = 9 })
     local other = make_state(1, 0, { model = wide })
     assert_refused(path, other,
-      "belongs to another model: logits.bias is [9] here and [45] there")
+      "belongs to another model: logits.bias is [9] in this model, [45] in the file")
   end)
 
   -- A checkpoint after `change` was given its tensors and metadata, as tables.
@@ -206,23 +207,25 @@ describe("checkpoint.save_training and load_training", function()
     local state = make_state(1, 2)
     assert_refused(changed(state, function(tensors)
       tensors["model.logits.bias"] = tensors["model.logits.bias"]:to("float64")
-    end), state, "another model: logits.bias is float32 [45] here and float64 [45] there")
+    end), state, "another model: logits.bias is float32 [45] in this model, "
+      .. "float64 [45] in the file")
     assert_refused(changed(state, function(tensors)
       tensors["model.more"] = core.zeros({ 3 })
-    end), state, "another model: more is missing here and [3] there")
+    end), state, "another model: more is missing in this model, [3] in the file")
     local linear = roper.nn.Linear({ inputs = 2, outputs = 1 })
     assert.has_error(function()
       checkpoint.load_state("a file", linear, "", { weight = core.zeros({ 1, 2 }, "int32"),
         bias = core.zeros({ 1 }) })
-    end, "a file: belongs to another model: weight is float32 [1, 2] here and int32 [1, 2] there")
+    end, "a file: belongs to another model: weight is float32 [1, 2] in this model, "
+      .. "int32 [1, 2] in the file")
   end)
 
   it("reject the state of another optimizer, before anything is loaded", function()
     for expected, change in pairs({
-      ["optimizer.1.mean is [45, 16] here and [3] there"] = function(tensors)
+      ["optimizer.1.mean is [45, 16] in this model, [3] in the file"] = function(tensors)
         tensors["optimizer.1.mean"] = core.zeros({ 3 })
       end,
-      ["optimizer.1.mean is float32 [45, 16] here and float64 [45, 16] there"] = function(tensors)
+      ["optimizer.1.mean is float32 [45, 16] in this model, float64"] = function(tensors)
         tensors["optimizer.1.mean"] = tensors["optimizer.1.mean"]:to("float64")
       end,
       ["optimizer.2: expected variance, got none"] = function(tensors)
@@ -364,7 +367,8 @@ describe("checkpoint.save and load", function()
     local other = Own(4)
     local before = models.values(other)
     assert.error_matches(function() other:load(path) end,
-      "own.safetensors: belongs to another model: inner.weight is %[2, 4%] here and %[2, 3%] there")
+      "own.safetensors: belongs to another model: inner.weight is %[2, 4%] in this model, "
+        .. "%[2, 3%] in the file")
     assert.same(before, models.values(other))
     own.options = "wide"
     assert.same({}, roper.checkpoint.options(own))
@@ -377,8 +381,8 @@ describe("checkpoint.save and load", function()
     model:save(path)
     local ok, message = pcall(roper.load, path)
     assert.is_false(ok)
-    assert.equal(path .. ": belongs to another model: by its options "
-      .. "layers.2.feed_forward.inner.weight is [24, 16], but there it is [64, 16]", message)
+    assert.equal(path .. ": belongs to another model: its options "
+      .. "require layers.2.feed_forward.inner.weight to be [24, 16], but it is [64, 16]", message)
   end)
 
   it("reject options that do not match the tensors, before a model is created", function()
@@ -398,21 +402,23 @@ describe("checkpoint.save and load", function()
       assert(got:find(path .. ": " .. message, 1, true) == 1, got)
     end
     local other = "belongs to another model: "
-    refused(other .. "by its options layers.3.attention.query.weight is [16, 16], but there it is "
-      .. "missing", { layers = 1 << 32 })
-    refused(other .. "by its options embedding.weight is [1073741824, 16], but there",
+    local by = other .. "its options require "
+    refused(by .. "layers.3.attention.query.weight to be [16, 16], but it is missing",
+      { layers = 1 << 32 })
+    refused(by .. "embedding.weight to be [1073741824, 16], but",
       { vocabulary = 1 << 30 })
-    refused(other .. "by its options embedding.weight is [45, 1048576]", { d_model = 1 << 20 })
-    refused(other .. "by its options layers.1.feed_forward.inner.weight is [1073741824, 16]",
+    refused(by .. "embedding.weight to be [45, 1048576]", { d_model = 1 << 20 })
+    refused(by .. "layers.1.feed_forward.inner.weight to be [1073741824, 16]",
       { d_ff = 1 << 30 })
-    refused(other .. "layers.2.attention.key.bias is missing here and [16] there", { layers = 1 })
+    refused(other .. "layers.2.attention.key.bias is missing in this model, [16] in the file",
+      { layers = 1 })
     refused("damaged: layers of its options: expected an integer, got x", { layers = "x" })
     refused("damaged: d_model of its options: expected an integer, got 16.5",
       { d_model = 16.5 })
     -- An axis of no length makes room for any other.
     tensors["embedding.weight"] = core.zeros({ 0, 1 << 20 })
-    refused(other .. "by its options embedding.weight is [45, 1048576], but there it is "
-      .. "[0, 1048576]", { d_model = 1 << 20 })
+    refused(by .. "embedding.weight to be [45, 1048576], but it is [0, 1048576]",
+      { d_model = 1 << 20 })
     for _, options in ipairs({ "", "[", "5" }) do
       core.save_safetensors(path, tensors, { roper = "model", options = options })
       assert.has_error(function() roper.load(path) end, path .. ': metadata "options": expected a '
