@@ -30,7 +30,7 @@ end
 local TRIES <const> = 10000
 
 -- Returns a fresh problem. If `beyond` is a task, it is one that this task could not pose.
-local function ask(task, beyond)
+local function draw_problem(task, beyond)
   for _ = 1, TRIES do
     local question, answer = task:question()
     if not beyond or not pcall(beyond.answer, beyond, question) then
@@ -73,27 +73,27 @@ local SOLVE <const> = options_of.define("SolveOptions", {
 function M.solve(model, task, options)
   arguments.check("solve", "model", "table", model, "task", "task", task)
   local o = options_of.check("solve", options, SOLVE)
-  local asked = M.fresh(task, o.seed)
-  local questions, samples, most = {}, {}, 1
+  local fresh = M.fresh(task, o.seed)
+  local questions, samples, longest = {}, {}, 1
   for i = 1, o.problems do
-    local question, answer = ask(asked, o.beyond)
+    local question, answer = draw_problem(fresh, o.beyond)
     questions[i] = question
     samples[i] = { question = question, answer = answer }
-    most = math.max(most, #answer)
+    longest = math.max(longest, #answer)
   end
   local generate = require("roper.model.generate").generate
-  local texts = generate(model, questions, { task = asked, limit = most,
+  local texts = generate(model, questions, { task = fresh, limit = longest,
     temperature = o.temperature, seed = o.seed })
   local solved = 0
   for i, sample in ipairs(samples) do
     sample.text = texts[i]
-    sample.solved = asked:grade(sample.question, sample.text)
+    sample.solved = fresh:grade(sample.question, sample.text)
     solved = solved + (sample.solved and 1 or 0)
   end
   return solved, samples
 end
 
--- Creates the sums over sequences that `answers` divides at the end.
+-- Creates the sums over sequences from which `answers` computes means.
 local function new_sums()
   return { right = 0, answers = 0, tokens = 0, loss = 0, answer_loss = 0, floor = 0,
     answer_floor = 0, by_distance = {} }
@@ -221,8 +221,8 @@ local LONGER <const> = options_of.define("LongerOptions", {
 ---@param task task the model was trained on
 ---@param longer table[] changes of the task's options, such as {letters = 26}
 ---@param options? LongerOptions
----@return table[] found for each: name, such as "letters=26"; solved and problems, none of which
----   the training task could pose; accuracy, loss and floor as in `answers`
+---@return table[] found for each change: name, such as "letters=26"; solved, and problems, none of
+---   which the training task could pose; accuracy, loss and floor as in `answers`
 function M.longer(model, task, longer, options)
   arguments.check("longer", "model", "module", model, "task", "task", task,
     "longer", "table", longer)

@@ -51,7 +51,7 @@ local OPTIONS <const> = options_of.define("TrainOptions", {
       .. "training starts from step 0, and existing metrics are renamed to metrics.jsonl.old" },
   { "log_every", "size", 10, "steps between entries of the metrics" },
   { "evaluate", "function?", nil,
-    "numbers for the metrics", type = "fun(model: Module, step: integer): table" },
+    "returns numbers for the metrics", type = "fun(model: Module, step: integer): table" },
   { "evaluate_every", "size?", nil, "steps between evaluations" },
   { "checkpoint_every", "size?", nil, "steps between checkpoints; by default only at the end" },
   { "best", "string?", nil,
@@ -60,9 +60,9 @@ local OPTIONS <const> = options_of.define("TrainOptions", {
   { "progress", "any?", nil,
     "an object with update(step, loss, speed), finish() and, optionally, note(text); by default "
       .. "a line on the terminal", type = "table|false" },
-  { "name", "string", "training", "label of that line" },
+  { "name", "string", "training", "label of the progress line" },
   { "ranks", "table?", nil,
-    "from `roper.ranks`: the processes that share each batch. All of them call this with the "
+    "from `roper.ranks`: the processes that share each batch. All of them call `train` with the "
       .. "same options; only the first evaluates, writes files and prints", type = "Ranks" },
 })
 
@@ -100,8 +100,8 @@ local function fixed(o)
     model = require("roper.model.checkpoint").options(o.model), parameters = o.model:count() }
 end
 
--- Restores the best value and the seconds so far from the metrics. Numbers that were not finite are
--- null there.
+-- Restores the best value and the seconds so far from the metrics, which contain null for numbers
+-- that were not finite.
 local function remember(o, state, entries)
   for _, entry in ipairs(entries) do
     local value, past = entry[o.best], entry.seconds
@@ -153,8 +153,8 @@ local function enter(session)
   table.insert(session.notes, not has_checkpoint and put_aside(o.run .. "/metrics.jsonl") or nil)
   local metrics, entries = require("roper.training.metrics").open(o.run .. "/metrics.jsonl", logged)
   remember(o, state, entries)
-  local worked, note = provenance.continue(before, state.step, o.ranks and o.ranks.size)
-  files.write(path, core.json_encode({ config = config, provenance = worked }, { indent = 2 })
+  local records, note = provenance.continue(before, state.step, o.ranks and o.ranks.size)
+  files.write(path, core.json_encode({ config = config, provenance = records }, { indent = 2 })
     .. "\n")
   session.checkpoint, session.metrics = checkpoint, metrics
   table.insert(session.notes, note)
@@ -338,7 +338,7 @@ local function loop(session, progress)
   if o.ranks then
     o.ranks:check(parameters, start)
   end
-  -- interrupted after a step, before its metrics were written
+  -- The run was interrupted after a step, before its metrics were written.
   local is_cut = state.count > 0 and is_logged(o, state.step)
   while is_cut or state.step < o.steps do
     local value = not is_cut and advance(o, state, parameters)

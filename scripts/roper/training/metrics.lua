@@ -25,8 +25,8 @@ function M.read(path)
   return list
 end
 
---- Opens a file of metrics for appending. First removes the lines after `step`, which come from a
---- run that continued past the checkpoint that is now resumed.
+--- Opens a file of metrics for appending. First removes the lines after `step`: their steps come
+--- after the checkpoint from which the run resumes, so they run again.
 ---@param path string
 ---@param step integer
 ---@return table writer with `write(object)`, `sync()`, which flushes to disk, and `close()`

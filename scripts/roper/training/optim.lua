@@ -1,5 +1,5 @@
---- Optimizers and learning-rate schedules. An optimizer keeps the state of each parameter by its
---- index in the list of parameters, and takes steps by the gradients that backward computed.
+--- Optimizers and learning-rate schedules. An optimizer updates parameters by their gradients and
+--- keeps the state of each parameter by its index in the list of parameters.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local options_of = require "roper.base.options"
@@ -25,9 +25,10 @@ local function check_distinct(name, parameters)
   end
 end
 
--- Returns the factor that clips the norm of all gradients together to `most` (Pascanu et al. 2013).
-local function clip_scale(parameters, most)
-  if not most then
+-- Returns the factor that clips the norm of all gradients together to `limit` (Pascanu et al.
+-- 2013).
+local function clip_scale(parameters, limit)
+  if not limit then
     return 1
   end
   local norm = core.gradient_norm(parameters)
@@ -35,7 +36,7 @@ local function clip_scale(parameters, most)
     error(("optimizer: the gradient norm is %s; check loss and gradients for infinity and NaN")
       :format(norm), 0)
   end
-  return norm > most and most / norm or 1
+  return norm > limit and limit / norm or 1
 end
 
 -- Creates an optimizer of a kind with the options that `rows` declare; `name` is used in messages
@@ -49,8 +50,8 @@ local function new(kind, options, rows, name)
   return setmetatable({ options = o, count = 0, state = {} }, kind)
 end
 
--- Takes a step of any optimizer. `update` changes one parameter by its moments and the result of
--- `settings`.
+-- Takes a step of any optimizer. `update` changes one parameter, given its moments and the result
+-- of `settings`.
 local function advance(self, parameters, done, settings, update)
   local o = self.options
   check_distinct(self.name, parameters)

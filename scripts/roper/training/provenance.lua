@@ -50,7 +50,7 @@ local function change(before, now)
     .. "an uninterrupted run"):format(now.step, table.concat(parts, ", "))
 end
 
--- Returns true if two records agree in everything except their start.
+-- Returns true if two records differ at most in when they started.
 local function is_same(a, b)
   for _, name in ipairs(M.names(tables.merged(a, b))) do
     if a[name] ~= b[name] then
@@ -64,7 +64,7 @@ end
 ---@param before table[] the records so far
 ---@param step integer at which it continues; records that begin at or after it are dropped
 ---@param ranks? integer number of processes that train together
----@return table[] records with a new one if version or machine differ from the last
+---@return table[] records with a new one if version or machine differ from those of the last
 ---@return string? note if results may differ in the last bits from those on the last machine
 function M.continue(before, step, ranks)
   local list = tables.map(before, function(record) return record.step < step and record or nil end)

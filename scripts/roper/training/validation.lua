@@ -5,7 +5,7 @@ local training = require "roper.training"
 
 local M = {}
 
--- Returns the number of bytes of text that a row of ids encodes; ends of documents count as none.
+-- Returns the number of bytes of text that a row of ids encodes, without the ends of documents.
 local function bytes_of(task, ids)
   local text = task:decode(ids)
   return #text - select(2, text:gsub("%z", ""))
