@@ -1,5 +1,5 @@
 --- Design of an experiment's main comparison, which `roper study` runs: its methods, seeds and
---- fields. They are written in the experiment's file before the first of these runs.
+--- fields. The experiment's file specifies them before the first of these runs.
 local experiment = require "roper.workbench.study.experiment"
 local tables = require "roper.base.tables"
 
@@ -52,8 +52,8 @@ function M.note(sweep)
   for _, trial in ipairs(sweep.trials) do
     local config = trial.config
     local fields = tables.merged(design.fields, { position = config.position, seed = config.seed })
-    local place = config.seed - design.first_seed
-    if not known[config.position] or place < 0 or place >= design.seeds
+    local index = config.seed - design.first_seed
+    if not known[config.position] or index < 0 or index >= design.seeds
       or not same(config, experiment.configure(sweep.experiment, fields)) then
       return nil
     end

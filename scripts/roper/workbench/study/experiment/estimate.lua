@@ -8,16 +8,16 @@ local training = require "roper.training"
 
 local M = {}
 
--- Largest sizes of a measured model and batch.
+-- Maximum sizes of a measured model and batch.
 local WIDTH <const>, VOCABULARY <const>, TIME <const>, TOKENS <const> = 512, 8192, 512, 8192
 local WEIGHTS <const> = 1 << 21 -- layers times squared width
-local WORK <const> = 1 << 28 -- the same times tokens
-local SCORES <const> = 1 << 22 -- heads times rows times squared time
+local WORK <const> = 1 << 28 -- layers times squared width times tokens
+local SCORES <const> = 1 << 22 -- heads times rows times squared length
 local CALLS <const>, ENOUGH <const> = 3, 0.3 -- timed calls, or fewer after so many seconds
 local LOGITS <const> = 1 << 23 -- in memory at once by default
 local QUESTIONS <const> = 64 -- problems drawn to find the longest question and answer
 
--- The polynomial of the lowest degree through all points.
+-- Evaluates at x the polynomial of the lowest degree through all points (Lagrange).
 local function polynomial(nodes, values, x)
   local sum = 0
   for i, value in ipairs(values) do
@@ -29,27 +29,29 @@ local function polynomial(nodes, values, x)
   return sum
 end
 
--- The line through two points. Noise does not make it fall or begin below 0.
+-- Evaluates at x the line through two points. The slope and the value at 0 are kept from being
+-- negative, which could only be noise.
 local function line(nodes, values, x)
   local slope = (values[2] - values[1]) / (nodes[2] - nodes[1])
   slope = math.max(0, math.min(slope, values[2] / nodes[2]))
   return values[2] + slope * (x - nodes[2])
 end
 
--- a x + b x² through two points, with a and b at least 0. Values that grow like x but for the
--- rounding of blocks in the memory pool, an eighth, are taken for a x.
+-- Evaluates at x the parabola a x + b x² through two points, with a and b at least 0. If the values
+-- grow like x except for the rounding of blocks in the memory pool (an eighth), b is 0.
 local function parabola(nodes, values, x)
   local first, last = values[1] / nodes[1], values[2] / nodes[2]
   return x * (last < 9 / 8 * first and last or line(nodes, { first, last }, x))
 end
 
--- A size that is replaced by smaller ones if it is above a limit.
+-- Creates an axis: a size that is measured itself, or, if it is above `limit`, extrapolated by
+-- `law` from measurements at the smaller sizes `nodes`.
 local function axis(name, size, limit, law, nodes)
   return { name = name, size = size + 0.0, law = law, nodes = size <= limit and { size } or nodes }
 end
 
--- The results of measure(nodes) at the sizes of all axes. A result that only the first node of an
--- axis has is proportional to the size.
+-- Returns the results of measure(nodes), extrapolated to the sizes of all axes. A result that is
+-- measured only at the first node of an axis is taken as proportional to the size.
 local function extrapolated(axes, measure, nodes, i)
   local one = axes[i or 1]
   if not one then
@@ -71,7 +73,8 @@ local function extrapolated(axes, measure, nodes, i)
   return result
 end
 
--- The layers to measure: each scheme of a list, which repeats over the layers, is in them.
+-- Returns the axis of layers. If a list of schemes repeats over the layers, the measured models
+-- contain each of them.
 local function layers_axis(config, law)
   local scheme = experiment.scheme(config)
   local period = type(scheme) == "table" and #scheme > 0 and #scheme or 1
@@ -79,7 +82,7 @@ local function layers_axis(config, law)
   return axis("layers", config.layers, first + period, law, { first, first + period })
 end
 
--- The model and optimizer of a configuration with other sizes.
+-- Creates the model and optimizer of a configuration with other sizes.
 local function parts_of(config, sizes)
   local changes = { layers = sizes.layers, heads = sizes.heads, d_model = sizes.heads * sizes.dim,
     d_ff = sizes.d_ff or nil }
@@ -87,7 +90,7 @@ local function parts_of(config, sizes)
   return experiment.build(tables.merged(config, changes), vocabulary, sizes.reach)
 end
 
--- The exact number of parameters: a polynomial in the sizes, found from tiny models.
+-- Returns the exact number of parameters, a polynomial in the sizes, computed from tiny models.
 local function count(config, sizes)
   local axes = { layers_axis(config, polynomial),
     axis("heads", sizes.heads, 256 // math.min(sizes.dim, 256), polynomial, { 1, 2, 3 }),
@@ -101,7 +104,8 @@ local function count(config, sizes)
   end).parameters
 end
 
--- Bytes of tensors in use. Frees the others: new tensors would reuse blocks up to twice their size.
+-- Returns the bytes of tensors in use. Frees unused memory first, because new tensors would reuse
+-- blocks of up to twice their size.
 local function live()
   for _ = 1, 3 do
     collectgarbage() -- tensors can hold others, which the next collection frees
@@ -110,8 +114,8 @@ local function live()
   return core.memory().live
 end
 
--- The most bytes that f needs beyond those in use. Garbage is collected after each allocation and
--- is not counted.
+-- Returns the maximum number of bytes that f needs beyond those in use. Garbage is collected after
+-- each allocation and is not counted.
 local function peak_of(f)
   local before, blocks = live(), nil
   debug.sethook(function()
@@ -125,7 +129,7 @@ local function peak_of(f)
   return core.memory().peak - before
 end
 
--- The seconds of the fastest of several calls.
+-- Returns the seconds of the fastest of several calls.
 local function seconds_of(f)
   local clock, best, spent, calls = require("luv").hrtime, math.huge, 0, 0
   repeat
@@ -152,8 +156,8 @@ local function new_model(config, sizes)
     costs = { update = update, state = state - before, gradients = with_gradients - state } }
 end
 
--- Measures a training step of a model that has its gradients, without the update: the most bytes
--- that the forward and the backward pass need; seconds if `is_timed`.
+-- Measures a training step of a model without the update: the maximum number of bytes that the
+-- forward and the backward pass need, and its seconds if `is_timed`.
 local function measure_step(model, nodes, slice, is_timed)
   local tokens = core.zeros({ nodes.rows, nodes.time + 1 }, "int32")
   local function step()
@@ -168,7 +172,8 @@ local function measure_step(model, nodes, slice, is_timed)
   return { seconds = seconds, bytes = bytes }
 end
 
--- Measures the bytes of a forward pass, which is that of a prompt if `answer` tokens follow.
+-- Measures the bytes of a forward pass without gradients: of a prompt with a cache for `answer`
+-- more tokens, or of the loss if `answer` is nil.
 local function measure_forward(model, nodes, slice, answer)
   return scoped.without_training(model, function()
     return { bytes = peak_of(function()
@@ -182,7 +187,7 @@ local function measure_forward(model, nodes, slice, answer)
   end)
 end
 
--- The longest question and answer among some problems.
+-- Returns the lengths of the longest question and of the longest answer among some problems.
 local function longest_problem(task)
   local longest, last = 0, 0
   for _ = 1, task:has_problems() and QUESTIONS or 0 do
@@ -192,12 +197,13 @@ local function longest_problem(task)
   return longest, last
 end
 
--- The costs of a model of the given sizes and of a run's layers, rows and tokens: of the model
--- alone; of a part of a batch; bytes of the largest forward pass without gradients.
+-- Estimates the costs of a model of the given sizes with the layers, rows and tokens of a run.
+-- Returns those of the model alone, those of a part of a batch, and the bytes of the largest
+-- forward pass without gradients.
 local function measured(config, task, sizes)
   local width, rows, time = sizes.heads * sizes.dim, config.batch // (config.accumulate or 1),
     config.length - 1
-  -- The share of the logits in memory at once is kept at smaller sizes.
+  -- Smaller sizes have the same share of the logits in memory at once.
   local share = math.min(1, math.max(LOGITS // sizes.vocabulary, 64) / (rows * time))
   local models = {}
   local function model_at(nodes)
@@ -226,7 +232,7 @@ local function measured(config, task, sizes)
   local asked = question > 0 and over(question, config.problems, function(model, nodes)
     return measure_forward(model, nodes, nil, answer)
   end).bytes or 0
-  axes[1] = axis("layers", axes[1].nodes[1], math.huge) -- one layer after the other
+  axes[1] = axis("layers", axes[1].nodes[1], math.huge) -- without gradients, layers do not add up
   local test_rows = task:has_problems() and config.batch
     or math.max(1, config.batch * config.length // longest.length)
   local test = over(longest.length - 1, test_rows, function(model, nodes, slice)
@@ -235,8 +241,8 @@ local function measured(config, task, sizes)
   return of_model, of_step, math.max(asked, test)
 end
 
--- Smaller sizes with heads of the same width, for models of so many layers, and how many times as
--- wide the given ones are.
+-- Returns smaller sizes, with heads of the same width if possible, for models with `layers` layers,
+-- and how many times as wide the given sizes are.
 local function narrowed(sizes, layers)
   local width = WIDTH
   while width ^ 2 * layers > WEIGHTS and width > 16 do
@@ -258,7 +264,8 @@ local function estimated(config)
   local small, ratio = narrowed(sizes, layers[#layers])
   local model, step, forward = measured(config, task, small)
   local parameters, of_small = count(config, sizes), count(config, small)
-  -- Bytes of the model grow like its parameters; seconds like those that longer tables do not add.
+  -- The bytes of the model grow like its parameters; the seconds grow like its parameters without
+  -- the rows that longer tables of positions add.
   local growth = parameters / of_small
   local work = count(config, tables.merged(sizes, { reach = small.reach })) / of_small
   local gradients, activations = model.gradients * growth, step.bytes * ratio
@@ -272,12 +279,13 @@ local function estimated(config)
     bytes = bytes, most = bytes + math.max(bytes / 2, 64 << 20) } -- see bindings/handle.c
 end
 
---- Estimates what training a configuration takes on this machine. It measures the model with one
---- layer and with two, or as many as a list of position schemes needs, with at most 512 features
---- and 8,192 tokens. The random generator is left as it was.
+--- Estimates the memory and time of training a configuration on this machine. It measures the model
+--- with one layer and with two, or as many as a list of position schemes needs, with at most 512
+--- features and 8,192 tokens. The random state is restored.
 ---@param config table from `experiment.configure`
----@return table cost parameters; bytes, of tensors that are needed at once, and most, with those
----   that wait to be collected; seconds of a step; evaluation, seconds of each; total, seconds
+---@return table cost parameters; bytes: of tensors that are needed at once; most: bytes, including
+---   tensors that are garbage but not collected yet; seconds: of a step; evaluation: seconds of
+---   each evaluation; total: seconds of the run
 function M.run(config)
   return scoped.with_seed(1, function()
     return scoped.with_matmul_precision(config.matmul_precision or "float32", function()

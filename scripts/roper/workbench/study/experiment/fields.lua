@@ -1,4 +1,4 @@
---- The fields of an experiment: what each is called, takes and means.
+--- The fields of an experiment: their names, kinds, defaults and documentation.
 local options_of = require "roper.base.options"
 require "roper.model" -- declares TransformerOptions
 require "roper.training" -- declares TrainOptions
@@ -9,17 +9,17 @@ local M = {}
 
 ---@class Field
 ---@field [1] string name
----@field [2] string|table kind: "letters" (of qkvo), "scheme" (of positions), or a kind of an
+---@field [2] string|table kind: "letters" (of qkvo), "scheme" (of positions), or the kind of an
 ---   option
----@field [3] any default; false: not set
+---@field [3] any default; false if it is not set by default
 ---@field [4] string documentation
----@field [5] any value that equals "not set"; it is stored as such
+---@field [5] any value that means "not set"; it is stored as false
 ---@field required? boolean
 
---- The fields for options of a class. A field is not set if its value is false; therefore a boolean
---- option that is true by default has the values "true" (not set) and "false".
+--- Returns the fields for options of a class. A field is not set if its value is false; therefore a
+--- boolean option that is true by default has the values "true" (not set) and "false".
 ---@param class string
----@param names table[] the names of options, those with another default as {name, default}
+---@param names table[] names of options; {name, default} for one with another default
 ---@return Field[]
 function M.of_options(class, names)
   local fields = {}
@@ -40,8 +40,8 @@ function M.of_options(class, names)
   return fields
 end
 
---- The options in a configuration.
----@param fields Field[] as of `of_options`
+--- Returns the options in a configuration.
+---@param fields Field[] from `of_options`
 ---@param config table
 ---@return table options
 function M.options(fields, config)
@@ -65,37 +65,37 @@ local COMMON <const> = {}
 for _, list in ipairs {
   {
     { "position", "scheme", "roper", position.meaning() },
-    { "rotate", "letters", false, "letters of qkvo that turn, instead of the scheme's own" },
-    { "pairing", { "half", "interleaved" }, "half", "which features turn together" },
-    { "base", "amount", 10000, "of the frequencies" },
-    { "fraction", "share", 1, "of the features of queries and keys that turn" },
-    { "value_fraction", "share", 1, "of the features of values and output that turn" },
+    { "rotate", "letters", false, "letters of qkvo that are rotated, instead of the scheme's own" },
+    { "pairing", { "half", "interleaved" }, "half", "which features are rotated together" },
+    { "base", "amount", 10000, "base of the frequencies" },
+    { "fraction", "share", 1, "share of the features of queries and keys that are rotated" },
+    { "value_fraction", "share", 1, "share of the features of values and output that are rotated" },
   },
   M.MODEL,
   {
     { "matmul_precision", { "float32", "bfloat16" }, false,
-      "what operands of matrix products are rounded to", "float32" },
+      "precision to which operands of matrix products are rounded", "float32" },
     { "length", "size", 161, "tokens of a sequence" },
   },
   M.of_options("TrainOptions", { "batch", { "accumulate" }, { "steps", 1000 },
     { "evaluate_every", 100 }, { "checkpoint_every", 500 } }),
   {
     { "rate", "amount", 2.5e-4, "learning rate of Adam" },
-    { "warmup", "amount", 0, "steps over which the rate rises" },
-    { "cosine", "share", false, "of the rate at the last step: it falls along half a cosine" },
+    { "warmup", "amount", 0, "steps of warm-up, over which the rate rises" },
+    { "cosine", "share", false, "cosine decay of the rate to this share of it at the last step" },
     { "decay", "amount", false, "weight decay of weights and embeddings, not of gains, biases and "
       .. "tables of position schemes" },
     { "clip", "amount", 0, "maximum norm of the gradient; 0: no limit" },
     { "problems", "size", 128, "number of problems in the final evaluation" },
     { "test_sequences", "size", 512, "number of sequences in the final evaluation" },
-    { "seed", "integer", 1, "of the model, the batches and the draws" },
+    { "seed", "integer", 1, "seed of the model, the batches and random sampling" },
   },
 } do
   table.move(list, 1, #list, #COMMON + 1, COMMON)
 end
 
---- The fields of experiments on a task: those of all, but for `problems` where it poses none, then
---- the task's own options.
+--- Returns the fields of experiments on a task: the common ones (`problems` only if the task poses
+--- problems), then the task's own options.
 ---@param task string
 ---@return Field[]
 function M.of(task)
@@ -121,7 +121,7 @@ function M.of(task)
   return list
 end
 
--- Letters of qkvo, each at most once.
+-- Returns true if a value consists of letters of qkvo, each at most once.
 local function are_letters(value)
   local seen, fits = {}, type(value) == "string" and value:match "^[qkvo]*$"
   for letter in (fits or ""):gmatch "." do
@@ -131,7 +131,9 @@ local function are_letters(value)
   return fits
 end
 
---- A given value as a field takes it: numbers and switches also as text.
+--- Converts a given value to the kind of a field. Numbers and booleans may be given as text.
+---
+--- Errors: the value does not fit the field.
 ---@param field Field
 ---@param value any
 ---@return any
@@ -165,8 +167,8 @@ function M.convert(field, value)
   return result
 end
 
---- The fields of all experiments where nothing is said.
----@return table<string, any>
+--- Returns the defaults of the common fields.
+---@return table<string, any> defaults by name
 function M.standards()
   local result = {}
   for _, field in ipairs(COMMON) do
@@ -175,9 +177,9 @@ function M.standards()
   return result
 end
 
---- The values of a field that has a list of them.
+--- Returns the possible values of a field.
 ---@param field Field
----@return string[] values none for others
+---@return string[] values empty if they are not a list
 function M.choices(field)
   local kind = field[2]
   if kind == "scheme" then
@@ -188,9 +190,9 @@ function M.choices(field)
   return type(kind) == "table" and kind[1] and kind or {}
 end
 
---- What a field takes that has a list of choices or a range.
+--- Describes the choices or the range of a field.
 ---@param field Field
----@return string? nil for others
+---@return string? text nil if it has neither
 function M.takes(field)
   local kind, choices = field[2], M.choices(field)
   if choices[1] then

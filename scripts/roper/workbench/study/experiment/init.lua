@@ -1,5 +1,5 @@
---- Experiments: what one training run of the study is, as a flat table of named fields, and how it
---- is run. An experiment is a file of scripts/experiments; it is found by being there.
+--- Experiments: a task with presets of fields. Each file in scripts/experiments defines one. The
+--- configuration of a run is a flat table of these fields.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local document = require "roper.base.document"
@@ -16,7 +16,7 @@ local M = {}
 
 local FOLDER <const> = require("roper.base.paths").LIBRARY .. "/../experiments"
 
---- The names of all experiments.
+--- Returns the names of all experiments.
 ---
 ---     > roper.experiment.list()
 ---     {
@@ -30,18 +30,19 @@ end
 
 ---@class ExperimentDefinition
 ---@field summary string
----@field task string the name of its kind of task
+---@field task string name of the kind of task
 ---@field presets table<string, table> fields by preset
----@field measure? string name of the Measure that methods are compared by; "solved" by default, of
----   text "bits_per_byte"
----@field study? Design what `roper study` runs
----@field longer? string[]|fun(config: table, times: number): table for what is so many times as
----   long as in training: the task's options that are so many times as large, or their changes
----@field times? number[] how many; 1.5, 2 and 4 by default
+---@field measure? string name of the Measure by which methods are compared; "solved" by default,
+---   "bits_per_byte" for text
+---@field study? Design of the comparison that `roper study` runs
+---@field longer? string[]|fun(config: table, times: number): table names of the task's options that
+---   are multiplied by `times` to test a trained model on longer problems or rows, or a function
+---   that returns the changed options
+---@field times? number[] the factors; 1.5, 2 and 4 by default
 
---- What an experiment is.
+--- Returns the definition of an experiment, from its file.
 ---
---- Errors: a name that no experiment has; the nearest one is suggested.
+--- Errors: no experiment has this name; the message suggests the nearest one.
 ---
 ---     > roper.experiment.definition("addition").task
 ---     "addition"
@@ -56,18 +57,19 @@ function M.definition(name)
     suggest.hint(tostring(name), names, "there are")), 0)
 end
 
---- The whole configuration of a run.
+--- Returns the complete configuration of a run: the given fields, then those of the preset, then
+--- defaults.
 ---
---- Errors: a name, a field or a preset that is not there; a value that does not fit; a field that
---- has to be given.
+--- Errors: the experiment, a field or the preset does not exist; a value does not fit its field; a
+--- required field is missing.
 ---
 ---     > config = roper.experiment.configure("addition", {steps = 5, rate = "1e-3"})
 ---     > config.steps, config.rate, config.preset
 ---     5	0.001	"mini"
 ---@param name string of the experiment
----@param given? table field to value (strings are converted); `preset` chooses a
----   preset, "mini" by default
----@return table config every field, with experiment and preset; and revision if a scheme gives
+---@param given? table field to value (strings are converted); `preset` selects a preset, "mini" by
+---   default
+---@return table config every field, with experiment and preset; and revision, if a scheme gives
 ---   other results than in earlier versions of roper
 function M.configure(name, given)
   given = given or {}
@@ -80,7 +82,7 @@ function M.configure(name, given)
       suggest.hint(tostring(preset), presets, "it has")), 0)
   end
   local config, missing = { experiment = name, preset = preset }, nil
-  -- a run's own revision comes along with its fields; nobody sets it
+  -- `revision` is accepted in the fields of an earlier run, but computed again.
   local known = { preset = true, revision = tostring(given.revision):find "^[%w_]+ %d" }
   for _, field in ipairs(fields.of(definition.task)) do
     local field_name = field[1]
@@ -103,7 +105,7 @@ function M.configure(name, given)
     end
   end
   if missing then
-    error(("%s needs the field %s, %s: say %s=..."):format(name, missing[1], missing[4],
+    error(("%s needs the field %s, %s: set %s=..."):format(name, missing[1], missing[4],
       missing[1]), 0)
   end
   if config.batch % (config.accumulate or 1) ~= 0 then
@@ -118,9 +120,10 @@ function M.configure(name, given)
   return config
 end
 
---- Refuse to train a configuration whose position scheme has another revision than the library's.
+--- Raises an error for a configuration whose position scheme has another revision than this version
+--- of roper, because training would give other results.
 ---
---- Errors: its `revision` is not what `configure` sets.
+--- Errors: its `revision` is not the one that `configure` sets.
 ---
 ---     > config = roper.experiment.configure("addition", {position = "kerple"})
 ---     > roper.experiment.check(config)
@@ -135,21 +138,20 @@ function M.check(config)
   end
 end
 
---- What each field of an experiment is and means, as lines of text.
+--- Returns the fields of an experiment with their values and documentation, as lines of text.
 ---
---- Errors: a name that no experiment has.
+--- Errors: no experiment has this name.
 ---
 ---     > roper.experiment.describe("addition"):match "^[^\n]*"
 ---     "addition: add two numbers step by step"
 ---@param name string
----@param config? table whose values to show; without it what holds when nothing is
----   said, and the presets
+---@param config? table whose values are shown; by default, the defaults and the presets are shown
 ---@return string text
 function M.describe(name, config)
   local definition = M.definition(name)
   local presets = tables.keys(definition.presets)
   local rows = { config and { "preset", config.preset,
-    "where nothing else is said: " .. table.concat(presets, ", ") } }
+    "supplies the fields that are not set: " .. table.concat(presets, ", ") } }
   for _, field in ipairs(fields.of(definition.task)) do
     local value = field[3]
     if config then
@@ -167,15 +169,15 @@ function M.describe(name, config)
       end) } }, { width = 80 }):match "^(.-)\n$"
 end
 
--- Refuse what is no table of `configure`.
+-- Raises an error unless a value is a table from `configure`.
 local function check_config(name, config)
   if type(config) ~= "table" or type(config.experiment) ~= "string" then
-    error(("%s: config: expected a table that experiment.configure made, got %s"):format(name,
+    error(("%s: config: expected a table from experiment.configure, got %s"):format(name,
       type(config) == "table" and "another table" or options_of.shown(config)), 3)
   end
 end
 
---- The position scheme of a configuration, as a Transformer takes it.
+--- Returns the position scheme of a configuration in the form that a Transformer takes.
 ---
 ---     > fields = {position = "rope+alibi:none", base = 500}
 ---     > config = roper.experiment.configure("addition", fields)
@@ -188,10 +190,10 @@ function M.scheme(config)
   return position.scheme(config, fields.standards())
 end
 
--- How many times as long as in training the longer problems are.
+-- Default lengths of the longer problems, as multiples of the length in training.
 local TIMES <const> = { 1.5, 2, 4 }
 
--- Changes of the task's options for what is so many times as long.
+-- Returns the changes of the task's options for problems `times` as long.
 local function changes_of(longer, config, times)
   if type(longer) == "function" then
     return longer(config, times)
@@ -203,14 +205,15 @@ local function changes_of(longer, config, times)
   return changes
 end
 
---- The longer problems that an experiment looks at in the end.
+--- Returns the changes of a task for the longer problems, or rows of text, on which the trained
+--- model is tested.
 ---
 ---     > config = roper.experiment.configure("substring_index")
 ---     > roper.experiment.longer(config)[2]
 ---     {length = 322, letters = 26}
 ---@param config table from `configure`
----@return table[] changes of the task's options, each within what it takes
----@return number[] times how much longer than in training each is
+---@return table[] changes of the task's options; those beyond the range of an option are left out
+---@return number[] times how many times as long as in training each is
 function M.longer(config)
   check_config("longer", config)
   local definition = M.definition(config.experiment)
@@ -230,8 +233,8 @@ function M.longer(config)
   return list, kept
 end
 
---- Does the task of a configuration pose problems? So it is taken to do where its experiment is not
---- there any more.
+--- Returns true if the task of a configuration poses problems, and false if it is text. If the
+--- experiment no longer exists, its task is assumed to pose problems.
 ---
 ---     > roper.experiment.has_problems(roper.experiment.configure("addition"))
 ---     true
@@ -243,9 +246,9 @@ function M.has_problems(config)
   return not ok or tasks.has_problems(definition.task)
 end
 
---- The task of a configuration.
+--- Creates the task of a configuration.
 ---
---- Errors: values that do not fit together.
+--- Errors: the values of some fields contradict each other.
 ---
 ---     > config = roper.experiment.configure("addition", {length = 50})
 ---     > roper.experiment.task(config):length()
@@ -262,8 +265,8 @@ function M.task(config)
   return tasks[name](options)
 end
 
--- The longest sequence of a task. Rows of text are as long as they are asked to be, which is told
--- without the text.
+-- Returns the length of the longest sequence of a task. For text, this is the field `length`, so
+-- the text need not be read.
 local function reach_of(config)
   if not M.has_problems(config) then
     return config.length
@@ -272,8 +275,9 @@ local function reach_of(config)
   return math.max(task:length(), task:longest())
 end
 
---- How many positions a configuration has use for: those of its rows and problems, and of the
---- longer ones in the end. Schemes with a table of positions make it so long.
+--- Returns the number of positions that a configuration needs, for its rows and problems and for
+--- the longer ones in the final evaluation. Schemes with a table of positions use this as its
+--- length.
 ---
 ---     > config = roper.experiment.configure("copy", {preset = "smoke"})
 ---     > config.length, roper.experiment.reach(config)
@@ -291,7 +295,7 @@ function M.reach(config)
   return reach
 end
 
--- What the rate is multiplied by at each step.
+-- Returns the learning-rate schedule of a configuration; nil if the rate is constant.
 local function schedule_of(config)
   if config.cosine then
     return require("roper.training.optim").schedule.cosine(math.ceil(config.warmup), config.steps,
@@ -307,16 +311,16 @@ end
 ---@field task task
 ---@field optimizer Adam
 
---- The task, model and optimizer of a configuration, made from its seed.
+--- Creates the task, model and optimizer of a configuration from its seed.
 ---
---- Errors: values that do not fit together.
+--- Errors: the values of some fields contradict each other.
 ---
 ---     > config = roper.experiment.configure("addition", {d_model = 16})
 ---     > roper.experiment.build(config).model:count()
 ---     10532
 ---@param config table from `configure`
----@param task? task one with the same vocabulary, in place of its own
----@param length? integer positions of schemes with a table of them; `reach` by default
+---@param task? task with the same vocabulary, used instead of its own
+---@param length? integer number of positions for schemes with a table of them; by default `reach`
 ---@return ExperimentParts parts
 function M.build(config, task, length)
   check_config("build", config)
@@ -328,7 +332,7 @@ function M.build(config, task, length)
   local model = require("roper.model").Transformer(options)
   if mutants[config.position] then
     mutants[config.position].change(model)
-    model.options = nil -- its files hold tensors alone: no other model's can be taken for them
+    model.options = nil -- so that a saved mutant cannot be loaded as the correct model
   end
   local optimizer = require("roper.training.optim").Adam { rate = config.rate,
     clip = config.clip > 0 and config.clip or nil, schedule = schedule_of(config),

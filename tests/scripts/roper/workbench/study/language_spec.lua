@@ -44,7 +44,7 @@ describe("the experiment language_model", function()
     local status, _, errors = process.run({ "./roper", "train", "language_model" })
     assert.equal(2, status)
     assert.truthy(errors:find("language_model needs the field files, a file of text, or a folder "
-      .. "of them, or a list of these: say files=...\n", 1, true), errors)
+      .. "of them, or a list of these: set files=...\n", 1, true), errors)
     assert.error_matches(function()
       run.run(config_of({ files = scratch.path("none") }), { progress = false })
     end, "none")
