@@ -4,10 +4,10 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- The largest number of worker lines.
+-- Maximum number of lines for workers.
 local MOST_LINES <const> = 12
 
--- The line of a worker.
+-- Formats the line of a worker.
 local function worker_line(worker)
   local trial = worker.trial
   if not trial then
@@ -24,8 +24,8 @@ local function worker_line(worker)
   return line
 end
 
--- The line for the whole sweep. `part`: trials done in running workers; `worked`: trials done since
--- the start.
+-- Formats the line of the whole sweep. `part` is the sum of the fractions done of running trials,
+-- `worked` the number of trials done since the start.
 local function whole_line(supervisor, part, worked, seconds)
   local total, failed = #supervisor.trials, tables.count(supervisor.failed)
   local done = supervisor.finished + part

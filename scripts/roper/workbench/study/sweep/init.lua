@@ -18,7 +18,7 @@ local M = {}
 -- Milliseconds between checks of the workers, and between redraws.
 local TICK <const> = 200
 
--- Does any position have trials with different revisions?
+-- Returns true if the trials of any position have different revisions.
 local function is_revised(trials)
   local revisions = {}
   for _, trial in ipairs(trials) do
@@ -32,7 +32,7 @@ local function is_revised(trials)
   return nil
 end
 
--- The fields in which trials differ, without the seed; always with the position.
+-- Returns the position and the other fields in which trials differ, without the seed.
 local function varied_fields(trials)
   local varied = {}
   for _, name in ipairs((configuration.fields(tables.map(trials, function(trial)
@@ -45,7 +45,8 @@ local function varied_fields(trials)
   return { "position", table.unpack(tables.keys(varied)) }
 end
 
--- The method of a trial: its position and the other varied fields, such as "rope rotate=vo".
+-- Returns the method of a trial: its position and the other varied fields, such as "rope
+-- rotate=vo".
 local function method_of(config, varied)
   local parts = { config.position .. (mutants[config.position] and " (mutant)" or "") }
   for i = 2, #varied do
@@ -58,8 +59,8 @@ end
 ---@class Sweep
 ---@field folder string
 ---@field trials table[] {id, name, folder, config, method, seed, run (a Run)} each, in the order in
----   which they were added; also those that were not started
----@field methods string[] in order
+---   which they were added, including those that have not started
+---@field methods string[] in the order of their first trials
 ---@field varied string[] the fields in which trials differ, without the seed
 ---@field experiment string of the first trial
 
@@ -91,7 +92,7 @@ function M.read(folder)
     experiment = trials[1].config.experiment }
 end
 
--- Fields in the form of `plan.product`, from a list of pairs or a table; texts are split.
+-- Converts a list of pairs or a table to the form of `plan.product`. Strings are split into values.
 local function pairs_of(fields)
   local list = table.move(fields, 1, #fields, 1, {})
   if #list == 0 then
@@ -106,16 +107,16 @@ local function pairs_of(fields)
   return list
 end
 
--- Is it the folder of a sweep?
+-- Returns true for the folder of a sweep.
 local function is_sweep(what)
   local stat = files.stat(what)
   return stat ~= nil and stat.type == "directory" and files.stat(what .. "/sweep.json") ~= nil
 end
 
---- Adds trials to the folder of a sweep, or reads those of a folder.
+--- Adds trials to the folder of a sweep, or reads those of an existing sweep.
 ---
---- Errors: an unknown field, with the nearest name; a value that does not fit; fields for the
---- folder of a sweep.
+--- Errors: a field is unknown; a value does not fit its field; fields are given for an existing
+--- sweep.
 ---
 ---     > folder = os.tmpname() .. ".d"
 ---     > fields = {seed = "1..3", preset = "smoke"}
@@ -123,8 +124,8 @@ end
 ---     > #trials, trials[3].config.seed
 ---     3	3
 ---@param what string an experiment, a Lua file that returns trials, or the folder of a sweep
----@param fields? table field to a value, a list of them, or a text such as "rope,roper" and
----   "1..10"; or a list of pairs {field, values}, which also gives their order
+---@param fields? table field to a value, a list of values, or a string such as "rope,roper" or
+---   "1..10"; or a list of pairs {field, values}, which also specifies their order
 ---@param folder? string of the sweep; runs/ and the name by default
 ---@return table[] trials
 ---@return string folder
@@ -135,7 +136,7 @@ function M.prepare(what, fields, folder)
   local is_file = what:match "%.lua$"
   if is_sweep(what) or what:find "/" and not is_file then
     if #given > 0 or folder then
-      error(("sweep: %s is a sweep with fixed trials; to add some, name its experiment and "
+      error(("sweep: %s is a sweep with fixed trials; to add trials, pass its experiment and "
         .. "--folder %s"):format(what, what), 0)
     end
     return plan.require(what), what
@@ -192,8 +193,9 @@ end
 ---@field what string an experiment, a Lua file of trials, or the folder of a sweep
 ---@field fields? table as for `roper.sweep.prepare`
 ---@field folder? string of the sweep; runs/ and the name by default
----@field jobs? integer workers at a time; by default the number of threads of this machine
----@field threads? integer of each worker; an equal share by default
+---@field jobs? integer number of workers at a time; by default the number of threads of this
+---   machine
+---@field threads? integer number of threads of each worker; by default an equal share
 ---@field stream? any for messages and progress; io.stderr by default
 ---@field resume_command? string printed after Ctrl-C
 ---@field chart? fun(): string[] lines above the progress if the stream is a terminal

@@ -12,10 +12,10 @@ local uv = require "luv"
 
 local M = {}
 
--- The most values of a field in one range.
+-- Maximum number of values in a range.
 local MOST_VALUES <const> = 100000
 
---- The values in a text such as "rope,roper", "1..10" or "1..3,7".
+--- Returns the values in a text such as "rope,roper", "1..10" or "1..3,7".
 ---@param field string for messages
 ---@param text string
 ---@return string[]
@@ -43,8 +43,8 @@ function M.values(field, text)
   return list
 end
 
---- Every combination of the fields' values. Seeds vary slowest, which gives an unfinished sweep
---- complete pairs; the other fields vary in their order, the last one fastest.
+--- Returns every combination of the fields' values. Seeds vary slowest, so that an unfinished sweep
+--- has complete pairs; the other fields vary in their order, the last one fastest.
 ---@param given table[] {field, list of values or one value} each
 ---@return table[] tables of fields
 function M.product(given)
@@ -66,7 +66,7 @@ function M.product(given)
   return list
 end
 
---- The configurations of an experiment with every combination of the fields' values.
+--- Returns the configurations of an experiment with every combination of the fields' values.
 ---@param name string of the experiment
 ---@param given table[] as for `product`
 ---@return table[] configurations
@@ -76,8 +76,8 @@ function M.configure(name, given)
   end)
 end
 
---- The trials that a Lua file returns: a list of tables of fields. Each contains `experiment`, or
---- the list has it as a field.
+--- Loads the trials that a Lua file returns: a list of tables of fields. The field `experiment` is
+--- in each of them or in the list itself.
 ---@param path string
 ---@param given table[] {field, list of values} each, added to every trial
 ---@return table[] configurations
@@ -112,7 +112,8 @@ function M.load(path, given)
   return configs
 end
 
---- The hash of a configuration: of its JSON with sorted keys, without fields that are false.
+--- Returns the hash of a configuration: of its JSON with sorted keys, without fields that are
+--- false.
 ---@param config table
 ---@return string sixteen hexadecimal digits
 function M.hash(config)
@@ -123,7 +124,7 @@ function M.hash(config)
   return hash.of(core.json_encode(set))
 end
 
--- A trial: its configuration, name and folder.
+-- Creates a trial from its configuration.
 local function new_trial(folder, config)
   local id = M.hash(config)
   local name = ("%s%s-%d-%s"):format(config.position, config.rotate and "-" .. config.rotate or "",
@@ -135,7 +136,7 @@ local function path_of(folder)
   return folder .. "/sweep.json"
 end
 
---- The trials of a sweep's folder.
+--- Reads the trials of a sweep.
 ---@param folder string
 ---@return table[]? trials {id, name, folder, config} in the order in which they were added; nil if
 ---   the folder contains no sweep
@@ -159,7 +160,7 @@ function M.read(folder)
   return trials
 end
 
---- A single run of an experiment as a sweep of one trial.
+--- Reads a single run of an experiment as a sweep of one trial.
 ---@param folder string of the run
 ---@return table[]? trials nil if the folder contains no such run
 function M.lone(folder)
@@ -172,7 +173,7 @@ function M.lone(folder)
   return { trial }
 end
 
--- Calls f while no other process changes the file of the sweep.
+-- Calls f with a lock, so that no other process changes the file of the sweep.
 local function locked(folder, f)
   local lock = folder .. "/lock"
   files.make(lock)
@@ -224,9 +225,9 @@ function M.add(folder, configs)
   end)
 end
 
---- The trials of a folder.
+--- Reads the trials of a sweep like `read`, with an error instead of nil.
 ---
---- Errors: the folder contains no sweep; the position scheme of a trial does not exist.
+--- Errors: the folder contains no sweep; the position scheme of a trial is not registered.
 ---@param folder string
 ---@return table[]
 function M.require(folder)

@@ -11,7 +11,7 @@ local uv = require "luv"
 
 local M = {}
 
--- Workers that must die on a trial before it counts as failed.
+-- Number of workers that must die on a trial before it counts as failed.
 local DEATHS <const> = 3
 
 -- Milliseconds between reads of the folder while a worker could be started.
@@ -20,8 +20,9 @@ local REFRESH <const> = 1000
 local Supervisor = {}
 Supervisor.__index = Supervisor
 
---- A supervisor of the workers of a sweep. Field `finished`: finished trials; `worked`: trials done
---- since the start, of a resumed trial the rest.
+--- Creates the supervisor of a sweep's workers. Its field `finished` is the number of finished
+--- trials; `worked` is the number of trials done since the start, in which a resumed trial counts
+--- with the fraction of its steps that was left.
 ---@param folder string
 ---@param trials table[] from `plan`
 ---@param options table jobs; threads of each; say: a function that prints a line
@@ -98,7 +99,7 @@ local HANDLERS <const> = {
   end,
 }
 
---- Handles the output of a worker: lines of JSON.
+--- Handles the output of a worker, lines of JSON.
 function Supervisor:listen(worker, data)
   worker.input = worker.input .. data
   for line in worker.input:gmatch "([^\n]*)\n" do

@@ -57,7 +57,7 @@ function M.run(trials, events)
   return failed
 end
 
---- The outcome of a finished trial in one line.
+--- Formats the outcome of a finished trial as one line.
 ---@param result table
 ---@return string
 function M.outcome(result)
@@ -65,7 +65,7 @@ function M.outcome(result)
     require("roper.base.progress").duration(result.seconds))
 end
 
---- Prints events as lines of text.
+--- Returns events that print lines of text.
 ---@param stream file*
 ---@return table events for `run`
 function M.lines(stream)
@@ -87,11 +87,11 @@ function M.lines(stream)
   }
 end
 
--- Least nanoseconds between two reports of a step. The last step is always reported.
+-- Minimum number of nanoseconds between two reports of a step. The last step is always reported.
 local REPORT_EVERY <const> = 2e8
 
--- Sends events as lines of JSON to the sweep that started this process. If the sweep is gone, the
--- next line ends this process by SIGPIPE.
+-- Returns events that send lines of JSON to the sweep that started this process. If the sweep is
+-- gone, the next line ends this process by SIGPIPE.
 local function messages()
   local function send(event, trial, facts)
     facts.event, facts.trial = event, trial.name
@@ -127,20 +127,20 @@ local function messages()
   }
 end
 
---- The main function of a worker process. Reads its order from standard input as JSON: folder,
---- names of trials, threads, Lua files to run first.
----@return integer status 0 if it is done, 1 after an error, 130 if it was interrupted
+--- Runs a worker process. Reads a JSON object from standard input: folder, trials (their names),
+--- threads, load (Lua files to run first).
+---@return integer status 0 after the last trial, 1 after an error, 130 if it was interrupted
 function M.main()
   local eval = require "roper.base.eval"
   core.interrupt_enable()
   local ok, failure = eval.call(function()
-    local order = assert(core.json_decode(io.stdin:read "a"))
-    core.threads(order.threads)
-    for _, path in ipairs(order.load or {}) do
+    local input = assert(core.json_decode(io.stdin:read "a"))
+    core.threads(input.threads)
+    for _, path in ipairs(input.load or {}) do
       load_option.run(path)
     end
-    local wanted, trials = tables.set(order.trials), {}
-    for _, trial in ipairs(require("roper.workbench.study.sweep.plan").require(order.folder)) do
+    local wanted, trials = tables.set(input.trials), {}
+    for _, trial in ipairs(require("roper.workbench.study.sweep.plan").require(input.folder)) do
       trials[#trials + 1] = wanted[trial.name] and trial or nil
     end
     M.run(trials, messages())

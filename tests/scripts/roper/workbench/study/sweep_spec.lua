@@ -117,7 +117,7 @@ describe("sweep.run", function()
     found = sweep.run({ what = folder, stream = stream })
     assert.equal("finished", found.trials[2].run.status)
     assert.has_error(function() sweep.run({ what = folder, fields = { seed = 9 } }) end,
-      ("sweep: %s is a sweep with fixed trials; to add some, name its experiment and "
+      ("sweep: %s is a sweep with fixed trials; to add trials, pass its experiment and "
         .. "--folder %s"):format(folder, folder))
   end)
 
