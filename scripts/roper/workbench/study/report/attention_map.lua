@@ -5,19 +5,19 @@ local M = {}
 
 local PROBLEM_SEED <const> = 2000003
 
--- The default number of problems to choose from.
+-- Default maximum of the option `problem`.
 local MOST_PROBLEMS <const> = 128
 
--- The largest number of answer tokens in a map.
+-- Maximum number of answer tokens in a map.
 local MOST_ROWS <const> = 48
 
 -- The smallest distance that counts. Weights below it show neighbours, not the source of an answer.
 local NEAREST <const> = 2
 
--- The default is the problem with the longest answer among so many.
+-- By default, the problem with the longest answer among this many is shown.
 local PROBLEMS <const> = 8
 
---- A fresh problem of a task, its answer included.
+--- Draws a fresh problem of a task.
 ---@param task task its own stream does not change
 ---@param number integer? from 1; by default the one of the first 8 with the longest answer
 ---@return string question
@@ -34,7 +34,7 @@ function M.problem(task, number)
   return question, answer
 end
 
--- The distance with the largest mean weight of the rows, and this weight.
+-- Returns the distance with the largest mean weight over the rows, and this weight.
 local function stripe(rows)
   local sums, best, most = {}, NEAREST, 0
   for _, row in ipairs(rows) do
@@ -50,7 +50,8 @@ local function stripe(rows)
   return best, most / #rows
 end
 
--- The rows of one head from its weights [queries][keys]. The first query is at position `first`.
+-- Returns the rows of one head from its weights [queries][keys]. The first query is at position
+-- `first`.
 local function rows_of(weights, first, text)
   local rows = {}
   for i, keys in ipairs(weights) do
@@ -72,8 +73,8 @@ local function check(name, value, most)
   end
 end
 
---- The map of one head on one problem. By default it is the head with the largest mean weight at
---- one relative distance of 2 or more.
+--- Returns the map of one head on one problem. The default is the head with the largest mean weight
+--- at one relative distance of 2 or more.
 ---@param model Transformer
 ---@param task task
 ---@param options table? layer, head: from 1; problem: as for `problem`, up to problems = 128

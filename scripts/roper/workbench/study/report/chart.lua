@@ -9,7 +9,7 @@ local text = require "roper.workbench.plot.text"
 
 local M = {}
 
--- The number of names that fit beside a chart; more make it higher.
+-- Number of names that fit beside a chart; with more, the chart is higher.
 local FIT <const> = 12
 
 --- The drawing of a chart.

@@ -7,26 +7,26 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- A terminal shows no more differences than these.
+-- Maximum number of differences on a terminal.
 local MOST <const> = 90
 
---- The second method of a pair minus the first.
+--- Returns the name of a difference: the second method of a pair minus the first.
 ---@param pair table of a summary
 ---@return table text
 function M.name(pair)
   return { d.styled("name", pair.b), " − ", d.styled("name", pair.a) }
 end
 
--- The interval of a mean difference, or the differences themselves if they are too few for one.
+-- Formats the interval of a mean difference, or the single differences if they are too few for one.
 local function interval(pair)
   local each = not pair.low and headline.each(pair)
   return each and "one by one: " .. each
     or number.interval(pair.low, pair.high, pair.measure.digits, number.signed)
 end
 
---- A table of differences.
+--- Returns a table of differences.
 ---@param pairs_ table[] of a summary
----@param is_mixed? boolean are they in several measures?
+---@param is_mixed? boolean true if they are in several measures
 ---@return table|false block false if no methods share a seed
 function M.table(pairs_, is_mixed)
   local rows = tables.map(pairs_, function(pair)
@@ -39,7 +39,7 @@ function M.table(pairs_, is_mixed)
     head = { "difference", "pairs", "mean", "95 % interval", "p" } }
 end
 
--- Explains intervals that are missing.
+-- Explains missing intervals; "" if there are none.
 local function missing(pairs_)
   local least, parts = {}, {}
   for _, pair in ipairs(pairs_) do
@@ -73,7 +73,7 @@ function M.legend(summary)
     missing(summary.pairs) }, "note")
 end
 
---- The differences in the most important measures, for a terminal.
+--- Returns the differences in the most important measures, for a terminal.
 ---@param summary table from `summary.of`
 ---@return any tree
 function M.brief(summary)
@@ -81,7 +81,7 @@ function M.brief(summary)
     return pair.measure.is_brief and pair.n > 0 and pair or nil
   end)
   if #shown > MOST then
-    return ("%d differences between runs of the same seed are on the page only; --baseline METHOD "
+    return ("%d differences between runs of the same seed are only on the page; --baseline METHOD "
       .. "compares all methods with one."):format(#shown)
   end
   return #shown > 0 and { M.table(shown, true), M.legend(summary) }

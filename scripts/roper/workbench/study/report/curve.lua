@@ -11,7 +11,7 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- The most points of a curve; more are averaged in groups.
+--- Maximum number of points of a curve; more are averaged in groups.
 M.MOST_POINTS = 240
 
 --- With more methods than these, charts show only means.
@@ -137,7 +137,7 @@ function M.runs(sweep, field, options)
   return curves, facts
 end
 
---- The mean over the finished runs of each method with finished runs.
+--- Returns the mean curve of each method over its finished runs.
 ---@param sweep table
 ---@param curves table[] from `runs`
 ---@return table[] curves with runs: number of averaged runs

@@ -6,7 +6,7 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- The most differences that are listed.
+-- Maximum number of differences that are listed one by one.
 local MOST_SINGLE <const> = 12
 
 -- " of 64" after a number of correct answers, if all runs had the same number of problems.
@@ -23,7 +23,7 @@ local function out_of(summary)
   return most and (" of %d"):format(most) or ""
 end
 
--- The reliability of the mean of a method.
+-- Describes the reliability of the mean of a method.
 local function doubt_of_mean(numbers, digits)
   local runs = counted(numbers.n, "run")
   return numbers.low and ("%s, 95 %% interval %s"):format(runs,
@@ -32,7 +32,7 @@ local function doubt_of_mean(numbers, digits)
     or "one run, so no error is known"
 end
 
---- The single differences of a pair.
+--- Lists the single differences of a pair.
 ---@param pair table of a summary
 ---@return string? text nil if there are too many
 function M.each(pair)
@@ -78,7 +78,7 @@ local function on_average(pair, unit)
     M.doubt(pair))
 end
 
--- Is the second of a pair significantly better (1), worse (-1), or neither (0)?
+-- Returns 1 if the second of a pair is significantly better, -1 if it is worse, 0 if neither.
 local function verdict(pair)
   if not pair.corrected or pair.corrected >= summaries.LEVEL or pair.difference == 0 then
     return 0
@@ -86,7 +86,7 @@ local function verdict(pair)
   return pair.measure.sign * pair.difference > 0 and 1 or -1
 end
 
--- Two methods.
+-- Compares two methods.
 local function of_pair(pair, unit)
   if pair.n == 0 then
     return ("%s and %s cannot be compared: no two of their finished runs have the same seed.")
@@ -108,7 +108,7 @@ local function and_others(numbers, best)
   return count > 0 and (" (and %s)"):format(counted(count, "other")) or ""
 end
 
--- All methods compared with a baseline.
+-- Compares all methods with a baseline.
 local function against_baseline(summary, compared, unit)
   local measure, count, best = summary.measure, { [-1] = 0, [0] = 0, [1] = 0 }, nil
   for _, pair in ipairs(compared) do
@@ -127,7 +127,7 @@ local function against_baseline(summary, compared, unit)
     on_average(best, unit))
 end
 
--- The best of many methods.
+-- Describes the best of many methods.
 local function best_of(summary, compared, best, unit)
   local measure = summary.measure
   local numbers, count = best[measure.name], 0
@@ -147,7 +147,7 @@ local function best_of(summary, compared, best, unit)
     unit, doubt_of_mean(numbers, measure.digits), claim, level(compared), out_of_reach(compared))
 end
 
--- The method with the best mean; nil if no run has finished.
+-- Returns the method with the best mean; nil if no run has finished.
 local function best_method(summary)
   local measure = summary.measure
   local best

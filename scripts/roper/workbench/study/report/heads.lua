@@ -39,7 +39,7 @@ local function figure(view, entry)
   local map = entry.map
   local title = { h.bdi { curve.label(entry.trial) },
     (": layer %d, head %d"):format(map.layer, map.head) }
-  local share = (". On average %s of its weight is %d back."):format(
+  local share = (". On average, %s of its weight is %d back."):format(
     number.fixed(map.share, 2), map.distance)
   local class = marks.class(curve.style(view.sweep, entry.trial.method))
   return h.figure { class = "attention",
@@ -68,8 +68,8 @@ return function(view)
     return nil
   end
   return { h.p { class = "note", "One run of each method. ",
-    view.chosen and "The head was chosen by an option." or "The head has the most weight at one "
-      .. "relative distance, of 2 or more.",
+    view.chosen and "The head was chosen by an option." or "The head is the one with the most "
+      .. "weight at one relative distance of 2 or more.",
     " A row is a token of the answer; its cells are the weights with which the model predicts it, ",
     "by relative distance. A head that copies from one distance shows a column." }, nodes }
 end

@@ -6,7 +6,7 @@ local options_of = require "roper.base.options"
 
 local M = {}
 
--- The attention map of a trial, or the reason why there is none.
+-- Returns the attention map of a trial, or the reason why there is none.
 local function map_of(trial, options)
   local ok, result = eval.call(function()
     local model, task = require("roper.workbench.study.runs").model(trial.run)
@@ -20,8 +20,8 @@ local function map_of(trial, options)
   return { trial = trial, map = ok and result or nil, problem = not ok and result.message or nil }
 end
 
--- A map for each method with problems: of its first finished run, else of its first run. A layer or
--- head from the options must exist in one of them.
+-- Returns a map for each method with problems: of its first finished run, or else of its first run.
+-- The layer, head or problem from the options must exist in one of them.
 local function maps(sweep, options)
   local chosen = {}
   for _, trial in ipairs(sweep.trials) do
@@ -44,13 +44,13 @@ local function maps(sweep, options)
   return list
 end
 
---- The content of the report of a sweep.
+--- Returns the content of the report of a sweep.
 ---@param sweep Sweep
 ---@param options table? layer, head: of the attention maps (by default the head with the clearest
 ---   map); problem: number of the problem in the maps, at most the number of problems of a run (by
 ---   default one with a long answer); baseline: the method to compare all others with (by default
 ---   every pair is compared)
----@return table view sweep, summary, options, chosen: was a layer or head chosen?
+---@return table view sweep, summary, options, chosen: true if the options select a layer or head
 function M.of(sweep, options)
   local o = options_of.check("report", options, { layer = "size?", head = "size?",
     problem = "size?", baseline = "string?" })
@@ -58,10 +58,10 @@ function M.of(sweep, options)
     options = o, chosen = (o.layer or o.head) ~= nil }
 end
 
---- The text of the report for a terminal.
+--- Formats the report as text for a terminal.
 ---@param view table
 ---@param options? table as for `render` of `roper.base.document.terminal`
----@return string lines the last one ends in a line feed too
+---@return string text ends with a line feed
 function M.text(view, options)
   return require("roper.base.document.terminal").render({
     require "roper.workbench.study.report.results"(view),

@@ -5,7 +5,8 @@ local number = require "roper.workbench.study.report.number"
 local summaries = require "roper.workbench.study.summary"
 local tables = require "roper.base.tables"
 
--- "+" or "-" if a method differs significantly from the baseline in a measure.
+-- Returns " +" or " −" if a method is significantly above or below the baseline in a measure, else
+-- "".
 local function mark_of(summary, method, measure)
   for _, pair in ipairs(summary.pairs) do
     if pair.a == summary.baseline and pair.b == method and pair.measure == measure

@@ -3,9 +3,11 @@ local core = require "roper.core"
 
 local M = {}
 
+local LEVEL <const> = 0.05 -- of significance
+
 M.NONE = "–"
 
---- Is it a finite number? (The metrics contain null for NaN and infinity.)
+--- Returns true for a finite number. Metrics contain null for NaN and infinity.
 ---@param value any
 ---@return boolean
 function M.is_finite(value)
@@ -54,11 +56,11 @@ function M.median(found)
     or found.above and ("> %d"):format(found.limit) or "undetermined"
 end
 
---- The number of digits with which no end of an interval is rounded to 0, unless it is 0: an
---- interval that excludes 0 must show it.
+--- Returns the smallest number of digits with which no end of an interval other than 0 is rounded
+--- to 0, because an interval that excludes 0 must show it.
 ---@param low number
 ---@param high number
----@param digits integer the smallest number of digits
+---@param digits integer minimum
 ---@return integer
 function M.digits(low, high, digits)
   for _, bound in ipairs { low, high } do
@@ -83,19 +85,17 @@ function M.interval(low, high, digits, form)
   return form(low, digits) .. " to " .. form(high, digits)
 end
 
---- The p of a test with three digits, or more if they are needed to show on which side of a level
---- it is.
+--- Formats the p of a test with three digits, or with more if they are needed to show on which side
+--- of 0.05 it is.
 ---@param p number?
----@param level number? 0.05 by default
 ---@return string
-function M.probability(p, level)
-  level = level or 0.05
+function M.probability(p)
   if not M.is_finite(p) then
     return M.NONE
   end
   for digits = 3, 15 do
     local text = M.fixed(p, digits)
-    if (tonumber(text) < level) == (p < level) then
+    if (tonumber(text) < LEVEL) == (p < LEVEL) then
       return p < 0.001 and "< 0.001" or text
     end
   end

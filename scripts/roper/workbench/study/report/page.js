@@ -1,4 +1,4 @@
-// Shows the value under the pointer. The page is whole without it.
+// Shows the value under the pointer. The page is complete without this script.
 (() => {
   "use strict";
   const tip = document.getElementById("tip");
@@ -66,7 +66,7 @@
     plot.addEventListener("pointerleave", hide);
   }
 
-  // Titles are what is shown without this script; the browser's own tips would cover ours.
+  // Without this script, the browser shows the titles as tooltips, which would cover ours.
   document.querySelectorAll(".plot path > title, .plot rect > title").forEach((title) => {
     title.parentNode.dataset.label = title.textContent;
     title.remove();

@@ -42,7 +42,8 @@ end
 
 --- The page as HTML.
 ---@param view table sweep, from `sweep.read`; summary, from `summary.of`; attention: a list of
----   {trial, map} or {trial, problem: why there is none}; chosen: was a head chosen by an option?
+---   {trial, map} or {trial, problem: why there is none}; chosen: true if an option selects the
+---   head
 ---@return string html
 function M.render(view)
   local title = M.title(view)

@@ -1,4 +1,4 @@
---- The results of a sweep beside those that the RoPER study published.
+--- Comparison of a sweep with the results that the RoPER study published.
 ---
 --- Georges Harik and Varuna Jayasiri, "Rotary Positional Embeddings with Relative distances
 --- (RoPER)", 2022, table of the section "Analysis". Each figure is the mean of 9 of 10 training
@@ -16,7 +16,7 @@ local EXPERIMENTS <const> = {
     setting = "0.6 M parameters, 65,000 steps" },
 }
 
--- The mean of a method in this sweep by the study's rule, and its number of runs as text.
+-- Returns the mean of a method in this sweep by the study's rule, and its number of runs as text.
 local function own(view, method, name)
   for _, entry in ipairs(view.summary.methods) do
     if entry.method == method and entry.finished > 0 then

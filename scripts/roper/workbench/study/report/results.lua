@@ -18,7 +18,7 @@ local function status(sweep)
   return table.concat(parts, ", ") .. "."
 end
 
--- The first finished run of any method; an empty result if there is none.
+-- Returns the result of the first finished run of any method, or {} if there is none.
 local function first_result(methods)
   for _, entry in ipairs(methods) do
     if entry.runs[1] then
@@ -28,7 +28,8 @@ local function first_result(methods)
   return {}
 end
 
--- The columns of the table: {title, legend, cell: a function of a method's entry}.
+-- Returns the columns of the table: {title, legend, function from a method's entry to its cell}
+-- each.
 local function columns_of(summary)
   local first, list, is_trimmed = first_result(summary.methods), {}, false
   for _, entry in ipairs(summary.methods) do

@@ -5,17 +5,17 @@ local d = require "roper.base.document"
 local h = require("roper.base.markup").h
 local tables = require "roper.base.tables"
 
--- The number of right answers and of wrong answers of a method.
+-- Maximum number of right answers, and of wrong ones, for each method.
 local MOST <const> = 3
 
--- Of a longer question only the end is shown.
+-- Maximum number of characters of a question; of a longer one, only the end is shown.
 local MOST_QUESTION <const> = 160
 
 local function ending(text)
   return #text > MOST_QUESTION and "…" .. text:sub(-MOST_QUESTION) or text
 end
 
--- A wrong answer, marked from its first wrong character.
+-- Marks a wrong answer from its first wrong character.
 local function marked(text, answer)
   local same = 0
   while same < #text and text:byte(same + 1) == answer:byte(same + 1) do

@@ -11,7 +11,7 @@ local html = require "roper.base.document.html"
 local number = require "roper.workbench.study.report.number"
 local svg = require "roper.workbench.plot.svg"
 
--- Height of a row of dots in rem: of few methods, whose runs are joined, and of many.
+-- Height of a row of dots in rem: with few methods, whose runs are joined, and with many.
 local FEW_ROW <const>, ROW <const> = 2.2, 1.4
 
 -- The rows of a dot plot: the finished runs of each method, a lane for each seed. A censored run is
@@ -44,7 +44,7 @@ local function rows_of(view, measure)
   return rows, count, values
 end
 
--- The differences in the caption of a dot plot, if they are few.
+-- Formats the differences for the caption of a dot plot, if they are few.
 local function differences_text(pairs_)
   local parts = {}
   for _, pair in ipairs(pairs_) do
@@ -52,8 +52,8 @@ local function differences_text(pairs_)
       parts[#parts + 1] = { ". ", comparison.name(pair), " ",
         number.signed(pair.difference, pair.measure.digits),
         (" (%s)"):format(headline.doubt(pair)),
-        pair.censored > 0 and (", where %d of %s count a run that never got there with its last "
-          .. "step"):format(pair.censored, counted(pair.n, "pair")) }
+        pair.censored > 0 and ("; in %d of %s, a run never reached 90 %% and counts with its "
+          .. "last step"):format(pair.censored, counted(pair.n, "pair")) }
     end
   end
   return #parts <= 3 and parts
@@ -99,7 +99,7 @@ local function of_measure(view, measure)
   local title = measure.title:gsub("^%l", string.upper)
   return {
     h.figure { h.figcaption { h.b { title }, html.inline(differences_text(compared)),
-      not axis and ". No run got there." },
+      not axis and ". No run reached 90 %." },
       axis and svg.fluid({ kind = "dots", title = title, xlabel = "", ylabel = "", rows = rows,
         lanes = lanes, is_joined = is_joined, x = axis, beyond = "not reached" },
         ("%.1frem"):format((is_joined and FEW_ROW or ROW) * #rows)) },

@@ -66,7 +66,7 @@ return function(view)
     figures[#figures + 1] = is_few and chart.lines { x = "step",
       title = ("Difference in %s between runs of the same seed"):format(measure.y),
       y = measure.y, level = { value = 0, text = "none" },
-      note = "The mean over the pairs that finished.",
+      note = "Mean over the finished pairs.",
       lines = curve.differences(sweep, measure.field, view.summary.baseline) } or nil
   end
   figures[#figures + 1] = losses(sweep)

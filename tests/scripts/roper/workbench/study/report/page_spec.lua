@@ -124,14 +124,14 @@ describe("page.render", function()
     svgs.near({ { 70, 70 }, { 0, 80 }, { 0, 90 } }, pairs_of_runs, 0.01)
     assert.truthy(steps:find(">not reached</text>", 1, true))
     svgs.near({ 80 }, means_of(steps), 0.01) -- that of roper
-    assert.truthy(steps:find("where 2 of 3 pairs count a run that never got there with its last "
+    assert.truthy(steps:find("; in 2 of 3 pairs, a run never reached 90 % and counts with its last "
       .. "step", 1, true))
     assert.truthy(steps:find('aria-label="Steps', 1, true))
     for _, trial in ipairs(trials) do
       trial.run.result.steps_to_90 = nil
     end
     steps = page.render(reports.view(trials)):match("<b>Steps to 90 %%.-</figure>")
-    assert.truthy(steps:find("No run got there.", 1, true))
+    assert.truthy(steps:find("No run reached 90 %.", 1, true))
     assert.is_nil(steps:find('aria-label="Steps', 1, true))
   end)
 
