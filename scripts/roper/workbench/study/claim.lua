@@ -1,5 +1,5 @@
---- Claims of processes on runs. The claims on a run are numbered files, lease-0001.json and so on,
---- in its folder; the newest counts.
+--- Claims of processes on runs. The claims on a run are numbered files in its folder,
+--- lease-0001.json and so on; only the newest is valid.
 ---
 --- A process claims a run by creating the next file. Any file system lets only one process create a
 --- file, so workers can share a sweep without a coordinator. The newest file is never removed: a
@@ -16,15 +16,15 @@ local M = {}
 M.LOST = 600
 
 -- Seconds between heartbeats.
-local BEAT <const> = 20
+local HEARTBEAT <const> = 20
 
 -- Seconds that a machine must be up before it takes over claims from before its last boot.
 local SETTLED <const> = 120
 
--- The largest number of a claim.
+-- Maximum number of a claim.
 local LARGEST <const> = 999999999
 
--- Seconds of a clock that cannot be set.
+-- Returns the seconds of a clock that cannot be set.
 local function monotonic()
   return uv.hrtime() * 1e-9
 end
@@ -32,7 +32,7 @@ end
 local Claim = {}
 Claim.__index = Claim
 
--- The start of a process of this machine, in clock ticks since boot; nil if no process has this id.
+-- Returns the start of a process of this machine, in clock ticks since boot; nil if there is none.
 -- Process ids are reused, and after a reboot so are pairs of id and start.
 local function start_of(pid)
   local text = files.read(("/proc/%d/stat"):format(pid))
@@ -43,7 +43,7 @@ local function start_of(pid)
   return tonumber(fields:match("^" .. ("%S+ "):rep(19) .. "(%d+)"))
 end
 
---- Describes this process for others, which can check whether it is alive.
+--- Describes this process, so that others can check whether it is alive.
 ---@return table host, machine, boot, namespace, pid, start
 function M.owner()
   local function line(path)
@@ -55,8 +55,8 @@ function M.owner()
     namespace = uv.fs_readlink "/proc/self/ns/pid" or "", pid = pid, start = start_of(pid) }
 end
 
--- Is the owner of a claim alive? This is known if its process is visible here; otherwise its
--- heartbeat decides. A claim from another boot of this machine is dead, unless it belongs to a copy
+-- Returns true if the owner of a claim is alive. If its process is not visible here, its heartbeat
+-- decides. A claim from another boot of this machine is dead, unless it belongs to a copy
 -- of the machine with the same name and id. Such a copy has a heartbeat newer than this boot.
 local function is_alive(owner, path)
   local here, lost = M.owner(), M.LOST
@@ -102,7 +102,7 @@ local function parse(text)
   return schema.fits(content, { owner = { pid = "integer" } }) and content or nil
 end
 
---- The newest claim on a run.
+--- Reads the newest claim on a run.
 ---@param folder string of the run
 ---@return table found number (0 if there is none); state: "free", "running" or "failed"; owner;
 ---   message: the error of a failed run; problem: why the claim cannot be read, in which case it
@@ -142,8 +142,8 @@ end
 
 --- Claims a free run.
 ---@param folder string an existing folder of the run
----@param is_wanted? function is called after the previous claim was read and can refuse the run, if
----   another process has finished it in the meantime
+---@param is_wanted? fun(): boolean called after the previous claim is read; returns false to refuse
+---   the run, for example because another process has finished it
 ---@return Claim? claim nil if the run is claimed, failed or refused
 ---@return table found the previous claim, as from `read`
 function M.take(folder, is_wanted)
@@ -165,11 +165,11 @@ function M.take(folder, is_wanted)
   return self, found
 end
 
---- Updates the heartbeat, at most every few seconds.
+--- Updates the heartbeat, at most every 20 seconds.
 ---
 --- Errors: another process has taken over the run.
 function Claim:beat()
-  if monotonic() - self.beaten >= BEAT then
+  if monotonic() - self.beaten >= HEARTBEAT then
     self:check()
     uv.fs_utime(self.path, os.time(), os.time())
     self.beaten = monotonic()
@@ -179,8 +179,8 @@ end
 --- Raises an error if another process has taken over the run.
 function Claim:check()
   if newest(self.folder) ~= self.number then
-    error(("%s: another worker has taken over; this one was silent for too long"):format(
-      self.folder), 0)
+    error(("%s: another worker has taken over, because this one had no heartbeat for too long")
+      :format(self.folder), 0)
   end
 end
 
@@ -193,9 +193,9 @@ function Claim:forget_others()
   end
 end
 
---- Releases the run: "released" for other processes, "finished", or "failed" with a message.
----@param state string
----@param message string?
+--- Ends the claim.
+---@param state "released"|"finished"|"failed" a released run can be claimed again
+---@param message string? the error of a failed run
 function Claim:leave(state, message)
   files.write(self.path, text_of(self.owner, state, message))
 end
@@ -208,7 +208,7 @@ function M.clean(folder)
   end
 end
 
---- Makes a failed run free again.
+--- Releases a failed run, so that it can be claimed again.
 ---@param folder string of the run
 function M.retry(folder)
   local found, path = M.read(folder)
@@ -217,7 +217,7 @@ function M.retry(folder)
   end
 end
 
---- Marks a run as failed whose owner died.
+--- Marks a run as failed after its owner died.
 ---@param folder string of the run
 ---@param pid integer of the owner, on this machine
 ---@param message string

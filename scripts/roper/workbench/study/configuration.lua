@@ -8,13 +8,13 @@ local M = {}
 local FORM <const> = { experiment = "string", position = "string", seed = "integer",
   steps = "size" }
 
--- Can it be a part of a file name and of a line on a terminal?
+-- Returns true if a value can be part of a file name and of a line on a terminal.
 local function is_name(text)
   return type(text) == "string" and not text:find "/" and not text:find("..", 1, true)
     and escape.line(text) == text
 end
 
---- Is a value from a file the configuration of an experiment?
+--- Returns true if a value from a file is the configuration of an experiment.
 ---@param config any
 ---@return boolean
 function M.is_valid(config)
@@ -30,8 +30,8 @@ function M.is_valid(config)
     and math.type(config.problems or 0) == "integer"
 end
 
---- The fields in which configurations, or other flat tables, differ. A field that is false counts
---- as not set.
+--- Returns the fields in which configurations, or other flat tables, differ. A field that is false
+--- counts as not set.
 ---@param configs table[]
 ---@return string[] varied sorted
 ---@return string[] common fields with the same value in all, sorted

@@ -1,4 +1,4 @@
---- Measures the model of a run on other text, or on other problems.
+--- Measurement of the model of a run on other text or other problems.
 local experiment = require "roper.workbench.study.experiment"
 local language = require "roper.workbench.study.language"
 local problems = require "roper.workbench.study.problems"
@@ -9,12 +9,12 @@ local scoped = require "roper.base.scoped"
 
 local M = {}
 
--- The fields for a run on text: a file to measure all of, its division into documents, tokens in a
--- row, and the largest number of rows.
+-- The fields for a run on text: a file, which is measured completely, its division into documents,
+-- tokens in a row, and the maximum number of rows.
 local TEXT <const> = { "text", "documents", "length", "test_sequences" }
 
---- The fields that `configure` takes for a run: for problems the options of the task and the number
---- of problems and sequences; for text its file and rows.
+--- Returns the fields that `configure` takes for a run: for problems, the options of the task and
+--- the number of problems and sequences; for text, the file and its rows.
 ---@param config table of the run
 ---@return string[]
 function M.fields(config)
@@ -26,11 +26,11 @@ function M.fields(config)
   return tables.joined(names, { "problems", "test_sequences" })
 end
 
---- The configuration of a run with some fields changed.
+--- Returns the configuration of a run with some fields changed.
 ---
---- Errors: an unknown field; a value that does not fit.
+--- Errors: a field is unknown; a value does not fit its field.
 ---@param run Run
----@param fields table new values as text; for text: `text`, a file or a folder
+---@param fields table new values as strings; for a run on text, `text` is a file or a folder
 ---@return table config
 function M.configure(run, fields)
   local names = M.fields(run.config)
@@ -49,7 +49,7 @@ function M.configure(run, fields)
   return experiment.configure(run.config.experiment, given)
 end
 
--- The task of a configuration; an error if its tokens differ from those of the run.
+-- Creates the task of a configuration. Raises an error if its vocabulary differs from the run's.
 local function task_of(config, run, own)
   local task = experiment.task(config)
   local words, known = task:vocabulary(), own:vocabulary()

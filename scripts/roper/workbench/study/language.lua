@@ -1,5 +1,5 @@
 --- Measurements of a language model: loss on the validation documents at several lengths, and
---- samples of generated text. Also the copy of the tokenizer in the folder of a run.
+--- samples of generated text. Keeps a copy of the tokenizer in the folder of a run.
 local core = require "roper.core"
 local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.base.file"
@@ -10,8 +10,9 @@ local validation = require "roper.training.validation"
 
 local M = {}
 
--- Prompts of a trained model, and the most tokens of a prompt and of its continuation.
-local PROMPTS <const>, PROMPT <const>, MOST <const> = 3, 16, 128
+-- Samples of a trained model, and the maximum numbers of tokens in a prompt and in its
+-- continuation.
+local SAMPLES <const>, MOST_PROMPT <const>, MOST_TEXT <const> = 3, 16, 128
 
 -- Added to the run's seed for samples, far from the seeds of training.
 local SEED <const> = 1000003
@@ -31,7 +32,7 @@ function M.keep_tokenizer(folder, task)
   end
 end
 
---- The tokenizer in the folder of a run, in the form of the text task's option.
+--- Returns the tokenizer in the folder of a run, as a value of the text task's option `tokenizer`.
 ---
 --- Errors: the folder has no copy; the copy was changed.
 ---@param folder string
@@ -60,20 +61,20 @@ function M.shown(text)
   return escape.text((text:gsub("%z", "\n\n")))
 end
 
---- Generates text after prompts, the beginnings of the first validation rows.
+--- Generates text after prompts, which are the beginnings of the first validation rows.
 ---@param model Transformer
 ---@param task TextTask
 ---@param config table
 ---@param count integer prompts
----@return table[] written {prompt, text}
+---@return table[] samples {prompt, text} each
 function M.write(model, task, config, count)
-  local written, size = {}, math.max(1, math.min(PROMPT, config.length // 4))
+  local written, size = {}, math.max(1, math.min(MOST_PROMPT, config.length // 4))
   for row in task:validation { batch = 1, limit = count } do
     local prompt = task:decode(row:view { -1 }:narrow(1, 1, size))
     local tokens = task:encode(prompt):count()
     if tokens > 0 and tokens < config.length then
       local texts = require("roper.model.generate").generate(model, { prompt }, { task = task,
-        limit = math.min(MOST, config.length - tokens), seed = SEED + config.seed })
+        limit = math.min(MOST_TEXT, config.length - tokens), seed = SEED + config.seed })
       written[#written + 1] = { prompt = M.shown(prompt),
         text = M.shown((texts[1]:gsub("%z$", ""))) }
     end
@@ -95,7 +96,8 @@ function M.evaluate(model, task, config, sequences, beat)
   return { validation_loss = found.loss, sample = sample and sample.prompt .. sample.text }
 end
 
--- The loss on longer rows than in training, if the validation documents fill one.
+-- Measures the loss on longer rows than in training, at each length of which the validation
+-- documents fill a row.
 local function longer(config, parts, beat)
   local list, changes, times = {}, experiment.longer(config)
   for i, change in ipairs(changes) do
@@ -132,7 +134,7 @@ end
 ---@return table samples written: a list of {prompt, text}
 function M.measure(config, parts, beat)
   return M.predict(config, parts, beat),
-    { written = core.json_array(M.write(parts.model, parts.task, config, PROMPTS)) }
+    { written = core.json_array(M.write(parts.model, parts.task, config, SAMPLES)) }
 end
 
 return M

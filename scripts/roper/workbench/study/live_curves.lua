@@ -12,7 +12,7 @@ local MOST_ROWS <const>, LEAST_ROWS <const> = 12, 5 -- of the drawing itself
 local OTHER_ROWS <const> = 10
 local WIDEST <const> = 100 -- columns
 
--- The running trial with the newest seed of each method.
+-- Returns the last running trial of each method.
 local function newest(sweep)
   local by_method, list = {}, {}
   for _, trial in ipairs(sweep.trials) do
@@ -26,7 +26,7 @@ local function newest(sweep)
   return list
 end
 
---- The chart of the running trials.
+--- Returns the chart of the running trials.
 ---@param sweep Sweep
 ---@param measure Measure
 ---@param columns integer of the terminal
@@ -45,7 +45,8 @@ function M.lines(sweep, measure, columns, rows)
   return escape.lines("\n" .. text:gsub("\n$", ""))
 end
 
---- A chart that follows a sweep, for the option `chart` of `sweep.run`.
+--- Returns a function that draws the chart of a sweep as it grows, for the option `chart` of
+--- `sweep.run`.
 ---@param folder string of the sweep
 ---@param measure Measure
 ---@param stream file* a terminal

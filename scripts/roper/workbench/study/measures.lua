@@ -6,7 +6,7 @@ local tables = require "roper.base.tables"
 local M = {}
 
 ---@class Measure
----@field name string its field of a result
+---@field name string of its field in a result
 ---@field title string in tables and above charts
 ---@field phrase? string in a sentence; the title by default
 ---@field digits integer after the decimal point
@@ -15,18 +15,18 @@ local M = {}
 ---@field sign integer 1 if larger values are better, -1 if smaller values are
 ---@field kind? "problems"|"text" the tasks that have it; by default both
 ---@field by_length? "problems"|"text" the tasks that also have it for longer problems or rows
----@field in_table? boolean is it a column of the study's table?
----@field is_brief? boolean does a terminal show differences in it?
+---@field in_table? boolean true for a column of the study's table
+---@field is_brief? boolean true if a terminal shows differences in it
 ---@field legend? string below the study's table
----@field length_legend? string what the table by length is over
+---@field length_legend? string the sample of the table by length
 ---@field curve? table its curve during training: field of the metrics, title, y; low and high if it
 ---   has bounds
----@field times? number of a measure by length: how much longer than in training
----@field base? Measure of a measure by length: the measure in training's length
+---@field times? number only of a measure by length: the length as a multiple of that in training
+---@field base? Measure only of a measure by length: the measure at the length in training
 local Measure = {}
 Measure.__index = Measure
 
---- The value of a finished run.
+--- Returns the value of a finished run.
 ---@param run Run
 ---@return number? value nil if the run has none, or if it was not finite
 ---@return boolean? is_censored true if the true value is larger
@@ -34,7 +34,7 @@ function Measure:value(run)
   return run.result[self.name]
 end
 
---- Its heading in the study's table.
+--- Returns the heading in the study's table.
 ---@param result table of any run
 ---@return string
 function Measure:heading(result)
@@ -42,7 +42,7 @@ function Measure:heading(result)
     and ("%s of %d"):format(self.title, result.problems) or self.title
 end
 
---- The statistics of the finished runs of a method.
+--- Returns the statistics of the finished runs of a method.
 ---@param runs Run[]
 ---@return table found n, mean, median, error (standard), low and high (95 % interval of this mean
 ---   alone), trimmed (mean without the worst tenth), kept, removed
@@ -55,7 +55,7 @@ function Measure:summarize(runs)
     trimmed = statistics.mean(kept), kept = #kept, removed = removed }
 end
 
---- Are the values of two runs of different methods comparable?
+--- Returns true if the values of two runs of different methods are comparable.
 ---@param a table statistics of the first method
 ---@param b table statistics of the second method
 ---@param first Run
@@ -65,7 +65,7 @@ function Measure.is_comparable()
   return true
 end
 
---- The kind of task of a run.
+--- Returns the kind of task of a run.
 ---@param run Run
 ---@return "problems"|"text"
 function M.kind(run)
@@ -99,8 +99,9 @@ M.ALL = {
   { name = "last_half", title = "training loss, last half", digits = 4, sign = -1 },
   { name = "steps_to_90", title = "steps to 90 %", digits = 0, sign = -1, kind = "problems",
     in_table = true, is_brief = true,
-    legend = "median of the steps until 90 % of the answer tokens were right, and how many runs "
-      .. "got there; the others count as slower, and the median is undetermined if they are half" },
+    legend = "median of the steps until 90 % of the answer tokens were right, and the number of "
+      .. "runs that reached this; the others count as slower, and the median is undetermined if "
+      .. "they are half" },
 }
 
 local by_name = {}
@@ -111,7 +112,7 @@ end
 
 local steps = by_name.steps_to_90
 
--- A run that never reached 90 % has the number of its steps and is censored.
+-- The value of a run that never reached 90 % is its number of steps, censored.
 function steps:value(run)
   local reached = run.result[self.name]
   if not reached and M.kind(run) == self.kind then
@@ -126,12 +127,12 @@ function steps:summarize(runs)
   return statistics.censored(times, #runs, runs[1] and runs[1].config.steps or 0)
 end
 
--- If no run got there, or one had more steps, the values say nothing.
+-- If no run reached 90 %, or the two had different numbers of steps, a difference has no meaning.
 function steps.is_comparable(_, a, b, first, second)
   return a.reached + b.reached > 0 and first.config.steps == second.config.steps
 end
 
--- A measure of what is `times` as long as in training.
+-- Creates the measure of problems or rows `times` as long as in training.
 local function at_length(base, times)
   local measure = setmetatable({ name = ("%s_%g"):format(base.name, times), times = times,
     base = base, title = ("%s at %g times the length"):format(base.title, times),
@@ -147,8 +148,8 @@ local function at_length(base, times)
   return measure
 end
 
---- The measures that the runs of a sweep have; by length, those of each length that a finished run
---- was measured at.
+--- Returns the measures that the runs of a sweep have, including measures by length for each length
+--- at which a finished run was measured.
 ---@param trials table[]
 ---@return Measure[] measures
 function M.of(trials)
@@ -171,8 +172,8 @@ function M.of(trials)
   return list
 end
 
---- The measure by which methods are compared: the one that the files of all experiments name; else
---- correct answers of problems, or bits per byte of text.
+--- Returns the measure by which methods are compared: the one that the files of all experiments
+--- name, or else correct answers for problems and bits per byte for text.
 ---@param experiments string[] names, also of experiments that no longer exist
 ---@return Measure measure
 function M.main(experiments)
@@ -186,7 +187,8 @@ function M.main(experiments)
   return by_name[found or has_problems and "solved" or "bits_per_byte"]
 end
 
---- The measures whose curves every report shows: the main one, then the defaults of both kinds.
+--- Returns the measures whose curves every report shows: the main one, then the defaults of both
+--- kinds of task.
 ---@param main Measure
 ---@return Measure[]
 function M.with_curves(main)
@@ -197,7 +199,7 @@ function M.with_curves(main)
   return list
 end
 
---- The results of a run in one line. Numbers that were not finite are missing in results.
+--- Formats the results of a run as one line, with "-" for numbers that were not finite.
 ---@param result table from a result file, or as `run` returns it
 ---@param is_brief? boolean without greedy decoding and accuracy
 ---@return string

@@ -6,8 +6,8 @@ local experiment = require "roper.workbench.study.experiment"
 
 local M = {}
 
---- The first seed of questions and test sequences, far from the seeds of training. The test
---- sequences are the same for all runs.
+--- Seed of the test sequences, which are the same for all runs, and, added to a run's seed, of its
+--- questions. It is far from the seeds of training.
 M.SEED = 1000003
 
 --- Measures a model during training.
@@ -27,10 +27,10 @@ end
 ---@param config table
 ---@param parts table model, task, as from `experiment.build`
 ---@param beat function called from time to time
----@return table found solved and solved_greedy (of problems); accuracy, loss, loss_answers,
----   loss_questions and their floors test_floor, test_floor_answers and test_floor_questions, as
----   `evaluation.answers` measures them on the test sequences; floor and floor_error of the task;
----   by_distance; longer
+---@return table found solved and solved_greedy, of `problems` problems; accuracy, loss,
+---   loss_answers, loss_questions and their floors test_floor, test_floor_answers and
+---   test_floor_questions, as `evaluation.answers` measures them on the test sequences; floor and
+---   floor_error of the task; by_distance; longer
 ---@return table samples of problems: sampled, greedy
 function M.measure(config, parts, beat)
   local model, task = parts.model, parts.task

@@ -12,16 +12,16 @@ local scoped = require "roper.base.scoped"
 
 local M = {}
 
---- Test sequences of each measurement during training. They are measured in batches of the
---- training's size, whose memory is allocated already.
+--- Number of test sequences of each measurement during training. Their batches have the size of the
+--- training batches, whose memory is already allocated.
 M.SEQUENCES = 32
 
--- A number of the metrics, NaN if it is null there: it was not finite.
+-- Returns a number of the metrics, or NaN for null, which replaces numbers that were not finite.
 local function number(value)
   return type(value) == "number" and value or 0 / 0
 end
 
---- The first step at which the accuracy on answers was at least `accuracy`.
+--- Returns the first step at which the accuracy on answers was at least `accuracy`.
 ---@param metrics table[] entries with step and accuracy
 ---@param accuracy number
 ---@return integer? step nil if it never was
@@ -34,7 +34,7 @@ function M.steps_to(metrics, accuracy)
   return nil
 end
 
--- The mean training loss of the last half of the steps; NaN without metrics.
+-- Returns the mean training loss over the last half of the steps; NaN without metrics.
 local function last_half(metrics)
   local sum, count = 0, 0
   local last = metrics[#metrics] and metrics[#metrics].step
@@ -49,7 +49,7 @@ local function last_half(metrics)
   return sum / count
 end
 
--- A progress object that also keeps the claim alive.
+-- Wraps a progress object so that it also updates the heartbeat of the claim.
 local function watched(progress, beat)
   return {
     update = function(_, ...)
@@ -69,7 +69,7 @@ local function watched(progress, beat)
   }
 end
 
--- The module that measures models on a task.
+-- Returns the module that measures models on a task.
 local function kind_of(task)
   return task:has_problems() and problems or language
 end
@@ -119,7 +119,7 @@ local function open(config, o, beat)
   return parts, session, fixed.hash
 end
 
--- Trains the model and measures it; of several ranks only the first measures.
+-- Trains the model and measures it. With several ranks, only the first measures.
 local function work(config, o, beat, parts, session, hash)
   local trained = require("roper.training").run(session)
   if not is_first(o.ranks) then
@@ -138,7 +138,7 @@ local function work(config, o, beat, parts, session, hash)
   return result, samples, metrics, parts
 end
 
--- Writes the outcome. The result comes last, since a run that has one counts as finished.
+-- Writes samples and result. The result comes last, because a run with a result counts as finished.
 local function write(run, result, samples)
   files.write(run .. "/samples.json", core.json_encode(samples, { indent = 2 }) .. "\n")
   files.write(run .. "/result.json", core.json_encode(result, { indent = 2 }) .. "\n")
@@ -163,7 +163,8 @@ local function take(run)
   return taken, before
 end
 
--- Releases a run. If it was refused before its folder was opened, its state is as before.
+-- Releases a run. If an error occurred before its folder was opened, its previous state is
+-- restored.
 local function leave(held, is_open, before, message)
   local state = not message and "finished" or diagnostics.is_interrupt(message) and "released"
     or "failed"
@@ -178,12 +179,12 @@ end
 --- the folder, and the others read the checkpoint to resume from there.
 ---@param config table from `experiment.configure`
 ---@param options table? run: folder for configuration, metrics, samples, checkpoints and result;
----   claim: on that folder, made if it is missing; resume = false: resume from its checkpoint;
----   progress, name, ranks: as for `train`
----@return table? result nil on all ranks but the first; config; parameters; seconds of training,
----   over all starts, and of measuring; the results of `problems.measure` or `language.measure`;
----   steps_to_90 for problems (or nil); last_half: mean training loss over the last half of the
----   steps; metrics, samples, model, task
+---   claim: the claim on that folder, taken if it is missing; resume = false: resume from its
+---   checkpoint; progress, name, ranks: as for `train`
+---@return table? result nil on all ranks but the first; config; parameters; seconds of training
+---   (all sessions of a resumed run) and measuring; the results of `problems.measure` or
+---   `language.measure`; steps_to_90 for problems (or nil); last_half: mean training loss over the
+---   last half of the steps; metrics, samples, model, task
 function M.run(config, options)
   local o = options_of.check("run", options, { run = "string?", claim = "table?",
     resume = { "boolean", false }, progress = "any?", name = "string?", ranks = "table?" })

@@ -13,7 +13,7 @@ local uv = require "luv"
 
 local M = {}
 
--- The fields of a result. A number that was not finite is missing.
+-- The fields of a result. Numbers that were not finite are missing.
 local RESULT <const> = { config = "table",
   by_position = { { first = "integer", last = "integer" } },
   by_distance = { { distance = "number", right = "number", count = "number" } },
@@ -32,7 +32,7 @@ local SAMPLE <const> = { question = "string", answer = "string", text = "string"
 local SAMPLES <const> = { sampled = { SAMPLE }, greedy = { SAMPLE },
   written = { { prompt = "string", text = "string" } } }
 
--- The content of a folder's config.json; nil if there is none of a run.
+-- Returns the content of a folder's config.json; nil if it is missing or not that of a run.
 local function about(folder)
   local content = files.decode(folder .. "/config.json")
   return content and type(content.config) == "table" and content or nil
@@ -48,7 +48,8 @@ local function clean(content)
   return content
 end
 
---- Do two configurations agree in every field? A field that is false counts as not set.
+--- Returns true if two configurations agree in every field. A field that is false counts as not
+--- set.
 ---
 ---     > roper.runs.same({seed = 1, rotate = false}, {seed = 1})
 ---     true
@@ -60,7 +61,7 @@ function M.same(a, b)
   return #M.differences(a, b) == 0
 end
 
---- The fields in which two configurations differ.
+--- Returns the fields in which two configurations differ.
 ---
 ---     > roper.runs.differences({seed = 1, layers = 3}, {seed = 2, layers = 3})
 ---     {{a = 1, b = 2, field = "seed"}}
@@ -74,20 +75,20 @@ function M.differences(a, b)
   end)
 end
 
--- A configuration with those fields of a run that may differ: the hash of its text, if none was
--- asked for, and recompute, which does not change results.
+-- Returns a configuration with the fields of a run, `by`, that may differ from it: the hash of the
+-- text, if the configuration has none, and recompute, which does not change results.
 local function as_run(config, by)
   return tables.merged(config, { hash = config.hash or by.hash or false,
     recompute = by.recompute or false })
 end
 
---- The result of a finished run.
+--- Returns the result of a finished run.
 ---
 ---     > roper.runs.result("runs/nothing-here")
 ---     nil
 ---@param folder string
 ---@param config? table the configuration that it must have
----@return table? result nil if there is none, if it is damaged, or of another configuration
+---@return table? result nil if it is missing, damaged or of another configuration
 function M.result(folder, config)
   arguments.check("runs.result", "folder", "string", folder, "config", "table?", config)
   local result = clean(files.decode(folder .. "/result.json"))
@@ -98,7 +99,7 @@ function M.result(folder, config)
   return result
 end
 
--- The samples of a finished run; nil if their file is missing or damaged.
+-- Returns the samples of a finished run; nil if their file is missing or damaged.
 local function samples_of(folder)
   local samples = files.decode(folder .. "/samples.json")
   return samples and schema.fits(samples, SAMPLES) and samples or nil
@@ -112,10 +113,10 @@ M.STATUSES = { "finished", "failed", "running", "stopped", "waiting" }
 ---@field status string "finished", "failed", "running", "stopped" after some steps, or "waiting"
 ---   to be started
 ---@field config? table
----@field provenance table[] version, commit, machine and the first step: one record, or more if the
----   run was resumed with others
+---@field provenance table[] records of version, commit and machine, each with the step at which it
+---   begins; more than one if the run was resumed with another version or machine
 ---@field metrics table[]
----@field step integer of the last of these
+---@field step integer of the last entry of the metrics
 ---@field result? table of a finished run
 ---@field samples? Sample[] of a finished run
 ---@field failure? string the error of a failed run
@@ -157,7 +158,7 @@ function M.read(folder, config)
   return run
 end
 
--- The names in a folder; nil for the folder of a run.
+-- Returns the names in a folder; nil for the folder of a run.
 local function names_in(folder)
   return not about(folder) and files.names(folder) or nil
 end
@@ -195,8 +196,8 @@ function M.find(folder)
   return found, problems
 end
 
--- The task of a run. For text it encodes and decodes like the task of the run, without its files,
--- which may have moved.
+-- Creates the task of a run. For text, it encodes and decodes like the task of the run, but has no
+-- files, because they may have been moved.
 local function task_of(run)
   if experiment.has_problems(run.config) then
     return experiment.task(run.config)
@@ -205,7 +206,8 @@ local function task_of(run)
     tokenizer = require("roper.workbench.study.language").tokenizer(run.folder, run.config) }
 end
 
--- The tensors of a file in the folder of a run; an error if they belong to another run.
+-- Returns the tensors of a file in the folder of a run. Raises an error if they belong to another
+-- run.
 local function tensors_of(run, name)
   local path = ("%s/%s"):format(run.folder, name)
   if not files.stat(path) then
@@ -222,10 +224,10 @@ local function tensors_of(run, name)
   return tensors, path
 end
 
---- The model of a run, from its checkpoint.
+--- Loads the model of a run from its checkpoint.
 ---
---- Errors: the run has no checkpoint, or a damaged one, or one of another run; its position scheme
---- does not exist; it is a run on text without its tokenizer.
+--- Errors: the checkpoint is missing, damaged or of another run; the position scheme is not
+--- registered; the tokenizer of a run on text is missing.
 ---
 ---     > config = roper.experiment.configure("addition", {preset = "smoke"})
 ---     > run = roper.runs.read("runs/nothing-here", config)
@@ -235,7 +237,7 @@ end
 ---@param which? "last"|"best" the weights at its last checkpoint, or those with the smallest
 ---   loss on test sequences; "last" by default
 ---@return Transformer model
----@return task task a text task has no files and no rows
+---@return task task for text, without files and rows
 function M.model(run, which)
   arguments.check("runs.model", "run", "table", run,
     "which", "string?", which)

@@ -1,5 +1,5 @@
---- Statistics of a few runs: means, errors, intervals and tests. All functions take lists of finite
---- numbers and raise an error for others. They return nil if a list is too short.
+--- Statistics of a few runs: means, errors, intervals and tests. The functions raise an error for a
+--- list with a number that is not finite, and return nil if a list is too short.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local sort = require("roper.base.operations.order").sort
@@ -69,11 +69,15 @@ end
 ---
 ---     > roper.statistics.quantile({1, 2, 4}, 0.75)
 ---     3.0
----@param list number[] sorted, not empty
+---@param list number[] sorted
 ---@param share number from 0 to 1
----@return number
+---@return number? quantile nil for an empty list
 function M.quantile(list, share)
-  arguments.check("quantile", "list", "table", list, "share", "share", share)
+  check("quantile", list)
+  arguments.check("quantile", "share", "share", share)
+  if #list == 0 then
+    return nil
+  end
   local position = 1 + share * (#list - 1)
   local below = math.floor(position)
   local above = math.min(below + 1, #list)
@@ -105,7 +109,7 @@ end
 ---     > #kept, removed
 ---     9	1
 ---@param numbers number[]
----@param worst "smallest"|"largest" numbers are the worst
+---@param worst "smallest"|"largest" which numbers are the worst
 ---@return number[] kept
 ---@return integer removed
 function M.trim(numbers, worst)
@@ -115,13 +119,14 @@ function M.trim(numbers, worst)
   return table.move(list, first, first + #list - removed - 1, 1, {}), removed
 end
 
--- The number of splits of n numbers that are counted; a sample includes the split that moves none.
+-- Returns the number of splits of n numbers that are counted. A sample includes the split that
+-- moves no number.
 local function splits_of(n)
   return 1 << (math.min(n, EXACT) - 1)
 end
 
--- For every split in two parts, or for a sample of splits: the sums of both parts and the size of
--- the first. In the first split the first part is empty.
+-- Returns, for every split in two parts or for a sample of splits, the sums of both parts and the
+-- size of the first. In the first split, the first part is empty.
 local function parts_of(numbers)
   local n = #numbers
   if n > EXACT then
@@ -143,9 +148,9 @@ local function parts_of(numbers)
   return first, second, size
 end
 
--- The smaller and the larger mean of the two parts, for every split. Sums that differ from 0 by
--- rounding errors count as 0; otherwise the test and the interval could disagree. The mean of an
--- empty part is infinite.
+-- Returns the smaller and the larger mean of the two parts, for every split. Sums that differ from
+-- 0 by rounding errors count as 0; otherwise the test and the interval could disagree. The mean of
+-- an empty part is infinite.
 local function means_of_parts(numbers)
   local first, second, size = parts_of(numbers)
   local total = 0

@@ -1,4 +1,4 @@
---- Statistics of a sweep: of each method and of each pair of methods, with the number of runs.
+--- Statistics of a sweep, for each method and for each pair of methods.
 local measures = require "roper.workbench.study.measures"
 local statistics = require "roper.workbench.study.statistics"
 local suggest = require "roper.base.suggest"
@@ -29,7 +29,7 @@ local function of_method(sweep, method, list)
   return entry
 end
 
---- Pairs of finished runs of two methods with the same experiment and seed.
+--- Returns the pairs of finished runs of two methods with the same experiment and seed.
 ---@param sweep Sweep
 ---@param a string method
 ---@param b string method
@@ -49,7 +49,7 @@ function M.run_pairs(sweep, a, b)
   return list
 end
 
--- Two methods, paired by seed.
+-- Compares two methods in a measure, over pairs of runs of the same seed.
 local function compare(sweep, a, b, measure)
   local list, censored = {}, 0
   for _, pair in ipairs(M.run_pairs(sweep, a.method, b.method)) do
@@ -76,7 +76,8 @@ local function check_baseline(sweep, baseline)
     suggest.hint(baseline, sweep.methods, "there are")), 0)
 end
 
---- The pairs of methods that are compared: all, or those of a baseline with every other.
+--- Returns the pairs of methods that are compared: all, or those of a baseline with every other
+--- one.
 ---@param names string[] of the methods
 ---@param baseline? string
 ---@return string[][] pairs of the two names, the baseline first
@@ -95,11 +96,11 @@ function M.pairs_of(names, baseline)
   return list
 end
 
--- These pairs in one measure, with p and interval corrected for the number of pairs that share a
--- seed. The correction is Bonferroni's, not Holm's: only with it p and interval agree for each
--- comparison while all intervals hold at once with the stated confidence. Intervals that agree with
--- Holm's correction show of a significant difference only that it is not 0, unless all differences
--- are significant (Strassburger and Bretz 2008).
+-- Compares pairs of methods in one measure. p and interval are corrected for the number of pairs of
+-- methods that have runs of the same seed. The correction is Bonferroni's, not Holm's: only with
+-- it, p and interval agree for each comparison and all intervals hold at once with the stated
+-- confidence. With Holm's, the interval of a significant difference would show only that it is not
+-- 0, unless all differences are significant (Strassburger and Bretz 2008).
 local function compare_all(sweep, methods, paired, measure)
   local compared, count = {}, 0
   for i, pair in ipairs(paired) do
@@ -118,7 +119,7 @@ local function compare_all(sweep, methods, paired, measure)
   return compared
 end
 
--- Warnings about the numbers.
+-- Returns warnings about the numbers.
 local function notes_of(sweep, methods)
   local notes, commits = { require("roper.workbench.study.experiment.design").note(sweep) }, {}
   for _, entry in ipairs(methods) do
@@ -144,9 +145,9 @@ local function notes_of(sweep, methods)
   return notes
 end
 
---- The statistics of a sweep.
+--- Returns the statistics of a sweep.
 ---
---- Errors: a baseline that is not a method of the sweep.
+--- Errors: the baseline is not a method of the sweep.
 ---@param sweep table from `sweep.read`
 ---@param baseline? string the method to compare all others with; by default every pair is compared
 ---@return table measure: the Measure that methods are compared by. measures: all that the runs

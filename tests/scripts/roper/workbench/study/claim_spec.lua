@@ -37,7 +37,7 @@ describe("claim", function()
     local again = claims.take(folder)
     assert.equal(2, again.number)
     assert.has_error(function() held:check() end,
-      folder .. ": another worker has taken over; this one was silent for too long")
+      folder .. ": another worker has taken over, because this one had no heartbeat for too long")
     again:leave("finished")
     assert.equal(3, claims.take(folder).number)
   end)

@@ -165,6 +165,9 @@ describe("statistics.quantile", function()
       assert.near(expected, statistics.quantile({ 1, 2, 4, 8 }, share), 1e-12)
     end
     assert.equal(5, statistics.quantile({ 5 }, 0.3))
+    assert.is_nil(statistics.quantile({}, 0.3))
+    assert.error_matches(function() statistics.quantile({ 1, 0 / 0 }, 0.3) end,
+      "quantile: expected finite numbers, got %-?nan at index 2")
   end)
 end)
 
