@@ -2,7 +2,7 @@
 --
 -- From the study: 512 features, 6 layers, 8 heads, post-norm, sequences of 641, batch 32, 5,000
 -- steps, operands of up to 8 digits, 128 problems by random sampling.
--- The study leaves these open; chosen here: the number of digits is uniform from 1 to 8; Adam at
+-- Not stated in the study, and chosen here: the number of digits is uniform from 1 to 8; Adam at
 -- 2.5e-4 without warm-up, decay or dropout; ReLU with four times the features; all features are
 -- rotated, paired by halves; uniform weights within 1/sqrt(inputs).
 --

@@ -1,8 +1,7 @@
 -- Recall: `?k3Q8b1>b1k3Q8`, multi-query associative recall.
 --
--- From Zoology (Arora et al. 2023): pairs of keys and values, then every key again; two layers,
--- widths from 64.
--- Chosen here: letters and digits, a varying number of pairs, and the sizes.
+-- From Zoology (Arora et al. 2023): pairs of keys and values, then every key again; two layers, 64
+-- or more features. Chosen here: letters and digits, a varying number of pairs, and the sizes.
 return {
   summary = "recall the value that came with each key",
   task = "recall",

@@ -2,7 +2,7 @@
 --
 -- From the study: 512 features, 6 layers, 8 heads, post-norm, sequences of 641, batch 32, 5,000
 -- steps, 13 letters with an index from 0 to 12, 128 problems by random sampling.
--- The study leaves these open; chosen here: Adam at 2.5e-4 without warm-up, decay or dropout; ReLU
+-- Not stated in the study, and chosen here: Adam at 2.5e-4 without warm-up, decay or dropout; ReLU
 -- with four times the features; all features are rotated, paired by halves; uniform weights within
 -- 1/sqrt(inputs).
 return {

@@ -1,6 +1,6 @@
 -- RoPER with a deliberate mistake: values are rotated twice, as in one implementation (labml) until
--- 2024. The output then rotates them by 2 j - i in all instead of j - i, which is not a relative
--- distance.
+-- 2024. After the rotation of the output, values are rotated by 2 j - i instead of j - i, which is
+-- not a relative distance.
 return {
   summary = "RoPER that rotates values twice",
   position = "roper",
