@@ -36,7 +36,7 @@ local function names_of(holder)
   return tables.keys(names)
 end
 
--- Is it a table of functions?
+-- Is the value a table with functions?
 local function is_module(value)
   for _, field in pairs(type(value) == "table" and value or {}) do
     if type(field) == "function" then
@@ -127,7 +127,7 @@ local function fill()
     add_class(name)
   end
   local i = 1
-  while entries[i] do -- the list grows
+  while entries[i] do -- add_class appends to the list
     local comment = entries[i].comment
     for _, one in ipairs(comment and sources.with_options(comment.parameters, comment.results,
       comment.fields) or {}) do
@@ -161,7 +161,8 @@ end
 
 --- The entry of a function or a module.
 ---@param value any
----@return Entry? entry a new one for a Lua function that is not public but has a comment
+---@return Entry? entry nil without documentation; a new entry for a Lua function that is not public
+---   but has a comment
 function M.of_value(value)
   M.entries()
   if path_of[value] then
@@ -228,8 +229,8 @@ end
 -- The last name of a path if it is directly below another path; nil otherwise.
 local function name_below(path, above)
   local name = path:sub(#above + 2)
-  local joint = path:sub(#above + 1, #above + 1)
-  local is_below = path:sub(1, #above) == above and joint:find "[.:]" and name:find "^[%w_]+$"
+  local separator = path:sub(#above + 1, #above + 1)
+  local is_below = path:sub(1, #above) == above and separator:find "[.:]" and name:find "^[%w_]+$"
   return is_below and name or nil
 end
 

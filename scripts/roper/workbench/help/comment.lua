@@ -33,7 +33,7 @@ local M = {}
 ---@field results Parameter[]
 ---@field text string[] lines of prose, formulas and examples
 ---@field source string? file and line of the implementation in C
----@field file string? from which the comment was read
+---@field file string? that contains the comment
 ---@field raw string[] the lines without dashes
 ---@field line integer of the documented function
 
@@ -60,10 +60,11 @@ local function split_type(text)
   return text:sub(1, i - 1), text:sub(i + 1)
 end
 
--- Parses "type = default; text". A "?" after the name or the type makes the parameter optional.
+-- Parses "type = default; text". A "?" after the name or the type makes the parameter optional; a
+-- "?" at the end of a function type belongs to its result.
 local function parameter(name, rest)
   local kind, text = split_type(rest)
-  local is_open = kind:find "%?$" ~= nil and not kind:find "^fun%b():" -- else of a result
+  local is_open = kind:find "%?$" ~= nil and not kind:find "^fun%b():"
   local bare = name:gsub("%?$", "")
   local default = text:match "^= ([^;]*)"
   return {

@@ -1,5 +1,5 @@
---- Corrects habits from PyTorch and Python in error messages: finds the row of `?pytorch` for the
---- message and its line, and suggests a colon if a method was called with a dot.
+--- Hints in error messages for habits from PyTorch and Python: finds the row of `?pytorch` for the
+--- message and the line with the error, and suggests a colon if a method was called with a dot.
 local names_of = require "roper.base.names"
 local rows_of = require "roper.workbench.help.pytorch"
 local suggest = require "roper.base.suggest"
@@ -12,8 +12,8 @@ local RECEIVERS <const> = { tensor = "[xyvwst]", Module = "model", optimizer = "
   library = "%u?%l*" }
 
 ---@class Habit
----@field typed string
----@field here string
+---@field typed string what is typed in Python
+---@field here string what to type here
 ---@field row Translation
 
 -- Splits "f(a, b), c" at commas outside brackets.
@@ -146,7 +146,7 @@ local function method_of(object, name)
   return type(found) == "function" and debug.getmetatable(object) and found or nil
 end
 
--- The call with a colon, and the row for it if it suggests something else.
+-- A hint to call with a colon, and the row for the call if it suggests something else.
 local function with_colon(holder, name, arguments, line)
   local call = ("%s:%s%s"):format(holder, name, arguments)
   local habit = typed_row(line) or arguments ~= "()" and find("%." .. name .. "%([^)]")
@@ -217,7 +217,7 @@ local function described(object)
   return entry and "a " .. entry.path, RECEIVERS.optimizer
 end
 
--- The answer to a field or method that is nil. It replaces Lua's message for library objects.
+-- The answer to a field or method that is nil. For library objects, it replaces Lua's message.
 local function about_member(kind, name, message, frame)
   local path = frame.line:match("([%a_][%w_.]*)[.:]" .. name .. "%f[^%w_]")
   local object = path and resolve(path, frame)
@@ -297,7 +297,7 @@ function M.advise_syntax(message, line)
   return habit and message .. "; " .. answer(habit)
 end
 
---- Is it the first line of a block in Python? Lua would wait for more lines.
+--- Is a text the first line of a block in Python? Lua would wait for more lines.
 ---@param text string
 ---@return boolean
 function M.is_python(text)

@@ -6,7 +6,7 @@ local render = require("roper.base.document.terminal").render
 
 local M = {}
 
-local LONGEST <const> = 60 -- characters of a name for which suggestions are made
+local LONGEST <const> = 60 -- characters of a name; no suggestions for longer names
 
 -- The value of a name in the session.
 local function value_of(name, globals)
@@ -38,17 +38,18 @@ local function entries_of(name)
   return list
 end
 
--- The error message for an unknown name.
-local function unknown(name)
+-- The error message for a name that was not found, after the words `lead`.
+local function unknown(name, lead)
   local names = {}
+  lead = lead or "unknown name"
   if #name > LONGEST then
-    return ("unknown name %s…"):format(name:sub(1, LONGEST))
+    return ("%s %s…"):format(lead, name:sub(1, LONGEST))
   end
   for i, entry in ipairs(require("roper.workbench.help.catalogue").entries()) do
     names[i] = name:find "[.:]" and entry.path or entry.path:match "[%w_]+$"
   end
   local hint = require("roper.base.suggest").hint(name, names)
-  return ("unknown name %s%s"):format(name, hint)
+  return ("%s %s%s"):format(lead, name, hint)
 end
 
 local BASE <const> = {} -- Lua's own globals, as keys
@@ -92,7 +93,7 @@ local function with_article(noun)
   return (noun:find "^[AEIOUaeiou]" and "an " or "a ") .. noun
 end
 
--- The page of a value.
+-- The page of a value: its documentation, or its type and content.
 local function about(value, name)
   local catalogue = require "roper.workbench.help.catalogue"
   local format = require "roper.base.format"
@@ -164,7 +165,8 @@ local function has_option(entry, text)
   return false
 end
 
---- Searches the documentation for a word: first in names, then in names of options, then in texts.
+--- Searches the documentation for a word, and lists matching names, then functions with a matching
+--- option, then matching texts.
 ---
 --- Errors: the word is not found.
 ---
@@ -190,7 +192,7 @@ function M.apropos(word)
     return require("roper.workbench.help.page").list(("%s (%d)"):format(title, #list), list)
   end
   if not (named[1] or optional[1] or texts[1]) then
-    error(unknown(word), 2)
+    error(unknown(word, "apropos: no documentation contains"), 2)
   end
   pager.write(render { group("by name", named), group("by name of an option", optional),
     group("in the text", texts) })
@@ -203,7 +205,7 @@ function M.show(name, globals)
   pager.write(M.text(name, globals))
 end
 
--- The lines of a text from `first` to the first for which `is_last` is true.
+-- The lines of a text from line `first` to the first line for which `is_last` is true.
 local function excerpt(text, first, is_last)
   local lines, last = escape.lines(text), first
   while lines[last + 1] and not is_last(lines[last], last) do
@@ -220,7 +222,7 @@ local function native_source(place)
   if not text then
     return place .. " (C, in the source tree)\n"
   end
-  local is_row = false -- a macro in operation/, which may have several lines
+  local is_row = false -- is it a macro in operation/, which may span lines?
   return place .. "\n" .. excerpt(text, tonumber(first), function(line, number)
     is_row = is_row or number == tonumber(first) and line:find "^%u[%u_]*%(" ~= nil
     return line:find "^};?$" or is_row and line:find "%)$"
@@ -271,8 +273,8 @@ function M.source(name, globals)
   pager.write(escape.text(text))
 end
 
---- Connects help to error messages: they use the public names of functions, and correct habits from
---- PyTorch and Python.
+--- Makes error messages use the public names of functions, and suggest Lua for lines of PyTorch and
+--- Python.
 function M.name_in_failures()
   local diagnostics = require "roper.base.diagnostics"
   diagnostics.help_name = function(called)

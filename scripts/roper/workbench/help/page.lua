@@ -1,4 +1,4 @@
---- Help on public names as documents, for the terminal and for the reference.
+--- Builds the help pages of public names as documents, for the terminal and for the reference.
 local catalogue = require "roper.workbench.help.catalogue"
 local comment_of = require "roper.workbench.help.comment"
 local d = require "roper.base.document"
@@ -7,7 +7,7 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
-local DEEPEST <const> = 3 -- levels of options in options
+local DEEPEST <const> = 3 -- levels of nested options
 
 --- Does an entry have its own page in the reference?
 ---@param entry Entry
@@ -137,7 +137,7 @@ function forms.example(lines)
   return { d.heading("Example", 3), d.transcript(pieces(lines), 2) }
 end
 
--- The blocks of a comment of some kinds.
+-- The blocks of a comment that are of the given kinds.
 local function blocks(comment, ...)
   local kinds = tables.set { ... }
   return tables.map(comment_of.blocks(comment), function(block)

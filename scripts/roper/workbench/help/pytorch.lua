@@ -1,5 +1,5 @@
---- Translations from PyTorch and Python: the page `?pytorch`, and the answers of habits.lua to
---- errors. The tests compare the results of the rows with those of PyTorch.
+--- Translations from PyTorch and Python, for the page `?pytorch` and the hints of habits.lua. The
+--- tests compare the results of the rows with those of PyTorch.
 local d = require "roper.base.document"
 local tables = require "roper.base.tables"
 
@@ -11,8 +11,8 @@ local M = {}
 ---@field language? string "PyTorch" by default
 ---@field note? string
 ---@field syntax? string pattern of lines with this Python syntax, which do not compile in Lua
----@field kind? "indices"|"random"|"other" how the tests compare the results: Lua's count from 1;
----   only their shapes; not at all
+---@field kind? "indices"|"random"|"other" how the tests compare the results, by default by value.
+---   indices: those of Lua count from 1; random: only the shapes; other: not at all
 
 ---@class Translations
 ---@field title string
@@ -29,7 +29,7 @@ w, b = roper.ones(2, 3):parameter(), roper.zeros(2)
 n, list = 2, {5, 6}
 ]]
 
---- Names by which Python programs import modules.
+--- Names under which Python programs usually import modules.
 M.modules = { torch = true, nn = true, F = true, optim = true, np = true, numpy = true, plt = true }
 
 local DEVICE <const> = "all tensors are on the CPU"
@@ -252,9 +252,9 @@ end
 
 local HEAD <const> = [[
 Axes and indices count from 1, and ranges include their end; tokens, classes and positions count
-from 0. Index tensors are int32. Comparisons return masks; `x:ne(0)` converts 0 and 1 to a mask.
-`x:f(y)` is the same as `roper.f(x, y)` if both exist. Every tensor is true in an `if`; `x:any()`
-and `x:all()` without an axis return booleans. Variables in the rows:]]
+from 0. Index tensors are int32. Comparisons return masks; `x:ne(0)` converts zeros and ones to a
+mask. `x:f(y)` is the same as `roper.f(x, y)` if both exist. Every tensor is true in an `if`;
+`x:any()` and `x:all()` without an axis return booleans. Variables in the rows:]]
 
 --- The page `?pytorch`.
 ---@return table tree

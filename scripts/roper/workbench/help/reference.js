@@ -7,8 +7,9 @@ const items = [...list.children].map((node) => ({
   text: (node.textContent + " " + (node.dataset.text || "")).toLowerCase(),
 }));
 
-// How far a name is from what is searched: that name, its start, part of it, in its text, nowhere.
-function distance({ name, text }, query) {
+// Rank of an item: 0 if its name is the query, 1 if it begins with it, 2 if it contains it, 3 if
+// its text contains every word of it, otherwise Infinity.
+function rankOf({ name, text }, query) {
   const last = name.split(/[.:]/).pop();
   if (last === query || name === query) return 0;
   if (last.startsWith(query)) return 1;
@@ -18,10 +19,10 @@ function distance({ name, text }, query) {
 
 function search() {
   const query = box.value.trim().toLowerCase();
-  for (const item of items) item.distance = query ? distance(item, query) : 0;
+  for (const item of items) item.rank = query ? rankOf(item, query) : 0;
   document.querySelector("#contents").hidden = query !== "";
-  for (const item of [...items].sort((a, b) => a.distance - b.distance)) {
-    item.node.hidden = item.distance === Infinity;
+  for (const item of [...items].sort((a, b) => a.rank - b.rank)) {
+    item.node.hidden = item.rank === Infinity;
     list.append(item.node);
   }
 }

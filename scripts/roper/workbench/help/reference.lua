@@ -1,5 +1,4 @@
---- Writes the reference as HTML: a page for each module and class, and an index that is searched by
---- a script.
+--- Writes the reference as HTML: a page for each module and class, and an index with a search box.
 local catalogue = require "roper.workbench.help.catalogue"
 local d = require "roper.base.document"
 local files = require "roper.base.file"
@@ -13,7 +12,8 @@ local h = markup.h
 
 local M = {}
 
--- The address of a name in the text about an entry; nil for its own arguments and options.
+-- A function that returns the address of a name in the text about an entry, or nil for the entry's
+-- own arguments and options.
 local function address_in(about)
   local own = {}
   for _, one in ipairs(sources.with_options(about.comment.parameters, about.comment.fields)) do
@@ -45,7 +45,7 @@ local function page(entry)
   end) }, { href = address_in(entry) })
 end
 
--- The index: all names, each with the text that is searched.
+-- The index: all names, each with the text to search.
 local function index(entries)
   local kinds = { module = {}, class = {} }
   for _, entry in ipairs(entries) do

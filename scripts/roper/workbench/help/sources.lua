@@ -1,5 +1,5 @@
---- Documentation comments by file, function and class. Those of C functions are in a definition
---- file that `make` writes.
+--- Finds documentation comments by file, function and class. The comments of C functions are in a
+--- definition file that `make` writes.
 local comment_of = require "roper.workbench.help.comment"
 local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
@@ -9,7 +9,7 @@ local tables = require "roper.base.tables"
 local M = {}
 
 local HERE <const> = require("roper.base.paths").LIBRARY
--- In a source tree, and below PREFIX.
+-- The definition file in a source tree, and after `make install`.
 local NATIVE <const> = { HERE .. "/../../build/library/native.lua",
   HERE .. "/../../../roper/library/native.lua" }
 
@@ -48,7 +48,7 @@ function M.native()
   return native
 end
 
---- The place of a Lua function.
+--- The file and the lines of a Lua function.
 ---@param value function
 ---@return string? file nil for a function in C or in typed code
 ---@return integer first line
@@ -67,7 +67,7 @@ function M.text(value)
   return kind == "@" and files.read(name) or kind == "=" and diagnostics.sources[name] or nil, name
 end
 
---- The file of a module whose purpose is this function: `make` of the table that it returns.
+--- The file of a module that returns a table with this function as `make`.
 ---@param value function
 ---@return string? file
 function M.maker_file(value)
@@ -79,7 +79,7 @@ function M.maker_file(value)
   return nil
 end
 
---- The comment of a Lua function: above it, or at the top of its file for a `maker_file`.
+--- The comment of a Lua function: above it, or at the top of its file if it has a `maker_file`.
 ---@param value function
 ---@return Comment?
 function M.comment_of(value)
@@ -150,7 +150,7 @@ function M.classes()
     local all = { M.native() }
     for i, file in ipairs(lua_files(HERE, {})) do
       all[i + 1] = M.comments(file)
-      if files.read(file):find "options_of%.define%(" then -- a row is known once its file is loaded
+      if files.read(file):find "options_of%.define%(" then -- loading a file registers its rows
         local name = file:sub(#HERE + 2):gsub("%.lua$", ""):gsub("/", ".")
         require("roper." .. name:gsub("%.init$", ""))
       end

@@ -150,8 +150,9 @@ describe("apropos", function()
     assert.truthy(stdout.capture(help.apropos, "hides a key"):find("\n  roper.attention ", 1, true))
   end)
 
-  it("refuses a word that stands nowhere, and what is no word", function()
-    assert.error_matches(function() help.apropos("zzzz") end, "unknown name zzzz$")
+  it("rejects a word that occurs nowhere, and anything that is not a word", function()
+    assert.error_matches(function() help.apropos("zzzz") end,
+      "apropos: no documentation contains zzzz$")
     assert.error_matches(function() help.apropos(" ") end, 'expected a word, got " "$')
     assert.error_matches(function() help.apropos(1) end, "expected a word, got 1$")
   end)
