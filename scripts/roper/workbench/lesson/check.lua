@@ -8,8 +8,7 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- The list of outcomes that a function returns. If the function fails, the list says that `what`
--- does not hold.
+-- The list of outcomes that a function returns; if it fails, a list with the failed outcome `what`.
 local function attempt(what, run, ...)
   local ok, result = eval.call(run, ...)
   if ok then
@@ -68,7 +67,7 @@ local function asked(question, scope)
     local inner = steps.layer(scope)
     local found = questions.judge(question, line, inner, expected)
     if found.kind ~= "right" then
-      return { { what, false, ("expected the answer %s to be right, it is judged %s%s"):format(line,
+      return { { what, false, ("expected the answer %s to be judged right, got %s%s"):format(line,
         found.kind, found.failure and ": " .. found.failure.message or "") } }
     end
     for _, hint in ipairs(question.kind ~= "line" and question.conditions or {}) do
@@ -116,7 +115,7 @@ function M.run(lessons)
   end
   io.stdout:write(("1..%d\n"):format(count))
   if failed > 0 then
-    io.stdout:write(("# %d of %d claims fail\n"):format(failed, count))
+    io.stdout:write(("# %d of %d checks fail\n"):format(failed, count))
   end
   return failed == 0
 end

@@ -25,7 +25,7 @@ local FIGURE <const> = { caption = "string", draw = "string", claims = { "table"
 
 local reading -- the file that `read` is loading: {path, text, lesson}
 
--- The position of a table in that file, found by its longest text: "FILE:LINE: ".
+-- The position of a table in that file, found by the table's longest text: "FILE:LINE: ".
 local function place_of(given)
   local longest = ""
   for _, text in pairs(reading and type(given) == "table" and given or {}) do
@@ -165,8 +165,8 @@ end
 ---   use `it`, the value of the line, and the variables that the line sets
 ---@field sample? string a right line of Lua
 ---@field hints? table[]|string[] each {"Lua condition", "hint"}, shown if the condition is true of
----   `it`, the wrong answer (the number of a choice), or a hint for any other wrong answer. One of
----   those is required unless the question is open
+---   `it`, the wrong answer (of a choice, its number), or a hint for any other wrong answer. At
+---   least one hint without a condition is required, unless the question is open
 
 ---@class LessonFigure
 ---@field caption string

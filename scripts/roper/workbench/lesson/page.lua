@@ -109,10 +109,11 @@ local function lesson_page(lessons, index, form)
 end
 
 local function index_page(lessons)
-  return html.page(TITLE, { document.heading(TITLE), document.paragraph { "The lessons need school "
-    .. "trigonometry and the lessons listed with each. Every line with a ✓ was checked when the "
-    .. "pages were written. To try each step yourself, run ", document.code "./roper lesson NAME",
-    " in a terminal." }, document.list(tables.map(lessons, function(lesson)
+  return html.page(TITLE, { document.heading(TITLE), document.paragraph { "Each lesson needs "
+    .. "school trigonometry and the lessons listed with it. Every line with a ✓ was checked when "
+    .. "the pages were written. To try each step yourself, run ",
+    document.code "./roper lesson NAME", " in a terminal." },
+    document.list(tables.map(lessons, function(lesson)
       return { document.link(document.prose(lesson.title), lesson.name .. ".html"), document.BREAK,
         document.styled("about", { document.prose(lesson.after), document.BREAK,
           document.prose(prose.demands(lesson)) }) }

@@ -1,4 +1,4 @@
---- Prose of lessons.
+--- Checks the prose of lessons, and converts it to plain text.
 local document = require "roper.base.document"
 local options_of = require "roper.base.options"
 local terminal = require "roper.base.document.terminal"

@@ -1,4 +1,4 @@
---- Lessons as documents, which the terminal and the pages show; and a whole lesson in the terminal.
+--- Converts lessons to documents for the terminal and the pages, and prints a whole lesson.
 local document = require "roper.base.document"
 local output = require "roper.workbench.plot.output"
 local proses = require "roper.workbench.lesson.prose"

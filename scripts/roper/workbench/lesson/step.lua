@@ -1,4 +1,4 @@
---- Runs a step of a lesson: its code as if typed, its claims and its identity.
+--- Runs a step of a lesson: executes its code as if typed, and checks its claims and its identity.
 local eval = require "roper.base.eval"
 local core = require "roper.core"
 local format = require "roper.base.format"

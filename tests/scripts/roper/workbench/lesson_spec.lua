@@ -265,7 +265,7 @@ describe("lesson.check", function()
     assert.truthy(text:find("\nnot ok 5 - bad 3: cos(m) == sin(m)\n#   cos(m) == sin(m)\n", 1,
       true))
     assert.truthy(text:find("\nnot ok 6 - bad 3: not cos(m) == cos(m)\n# not refuted\n", 1, true))
-    assert.truthy(text:find("\n1..6\n# 4 of 6 claims fail\n$"))
+    assert.truthy(text:find("\n1..6\n# 4 of 6 checks fail\n$"))
   end)
 
   it("draws each figure in both forms and wants its claims to be of what is drawn", function()
@@ -312,9 +312,9 @@ describe("lesson.check", function()
     assert.is_true(outcome { check = "y == x", sample = "y = 3", hints = { { "y ~= 3", "No." },
       "Think." } })
     assert.equal("expect: expected a number, got nil", outcome { expect = "y" })
-    assert.equal("expected the answer y = 4 to be right, it is judged wrong",
+    assert.equal("expected the answer y = 4 to be judged right, got wrong",
       outcome { check = "y == x", sample = "y = 4" })
-    assert.matches("^expected the answer nothing%(%) to be right, it is judged failed: .*'nothing'",
+    assert.matches("^expected the answer nothing%(%) to be judged right, got failed: .*'nothing'",
       outcome { check = "y == x", sample = "nothing()" })
     assert.equal("the hint for it > 2 also fits the right answer", outcome { expect = "x",
       hints = { { "it > 2", "No." }, "Think." } })
