@@ -3,9 +3,9 @@ local M = {}
 
 local OK <const>, FAILED <const>, MISUSED <const>, INTERRUPTED <const> = 0, 1, 2, 130
 
--- Each is a module roper.workbench.session.command.NAME that returns a table: summary; define, a
--- function that adds arguments to a command of argparse; run, a function of the parsed arguments,
--- which returns a message if they are wrong.
+-- Each is a module roper.workbench.session.command.NAME that returns a table: `summary`, a line for
+-- the help; `define`, a function that adds arguments to a command of argparse; `run`, a function of
+-- the parsed arguments, which returns a message if they are wrong.
 local COMMANDS <const> = { "train", "eval", "sample", "sweep", "runs", "report", "study", "lesson",
   "kernel" }
 
@@ -18,8 +18,8 @@ Usage: roper                     start a session, or run a script from a pipe
 
 local EPILOG <const> = [[
 Lua's require does not search the current folder, even if LUA_PATH has a
-relative entry. It searches the folders of FILE, of files given by --load, and
-of a file given to sweep.]]
+relative entry. It searches the folders that contain FILE, the files given by
+--load, and a file given to sweep.]]
 
 local function fail(message)
   require("roper.base.terminal").report("roper", message)

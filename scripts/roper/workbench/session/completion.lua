@@ -46,7 +46,7 @@ local function eval_fields(run)
   return tables.set(is_run and names or {})
 end
 
--- Completions of a field, or of its value after "=", the last one of a list.
+-- Completions of a field, or of its value after "="; in a list, of the last value.
 local function field_words(values, word)
   local field, given = word:match "^([%w_]+)=(.*)$"
   if not field then

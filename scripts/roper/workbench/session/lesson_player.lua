@@ -1,5 +1,5 @@
---- Interactive player of lessons at the terminal: shows one step after the other, asks questions,
---- and runs any Lua in between.
+--- Interactive player of lessons at the terminal: shows the steps one by one, asks questions, and
+--- runs any Lua in between.
 local document = require "roper.base.document"
 local documents = require "roper.base.document.terminal"
 local resume_command = require "roper.workbench.session.resume_command"
@@ -23,7 +23,7 @@ local HELP <const> = document.paragraph(document.styled("dim", { "Press Enter to
   .. "answer, look (details of a check), notation, quit. If a variable has the name of a command, "
   .. "type %back, %again and so on." }))
 
-local RESULTS <const> = {} -- stands for the code, claims and figure among the parts of a step
+local RESULTS <const> = {} -- among the parts of a step: its code, claims and figure
 
 local Player = {}
 Player.__index = Player
@@ -63,7 +63,7 @@ local function attempt(f)
   return ok
 end
 
--- Runs the step unless it was run, and before it the earlier steps whose code was not run yet.
+-- Runs the step, after all earlier steps whose code has not run yet. Does nothing if it has run.
 function Player:run()
   return self.result ~= nil or attempt(function()
     local stale = self.first_stale
@@ -91,13 +91,13 @@ end
 function Player:ask(question)
   self:show { show.question(question, self.is_shown and show.TRY or show.PREDICT) }
   if self.progress:is_answered(question) then
-    self:show { show.answer(question, "You answered that.") }
+    self:show { show.answer(question, "You answered this before.") }
   else
     self.asked, self.hints = question, 0
   end
 end
 
--- Shows the next parts of the step, up to the next question.
+-- Shows the following parts of the step, up to the next question.
 function Player:advance()
   self.asked = nil
   while self.parts[1] and not self.asked do
@@ -129,8 +129,8 @@ function Player:redo(number)
   self:go(math.max(1, number))
 end
 
--- Goes to the next step.
-function Player:go_on()
+-- Goes to the next step, or ends the lesson after the last one.
+function Player:next_step()
   if self.number == #self.lesson.steps then
     self.is_over = true
   else
@@ -165,7 +165,7 @@ words[""] = function(player)
   end
   player:advance()
   if is_last then
-    player:go_on()
+    player:next_step()
   end
 end
 
@@ -314,7 +314,7 @@ function Player:prompt()
     self.lesson.name, self.number, #self.lesson.steps, self:is_asking() and " ?" or "")
 end
 
--- The next lesson to take.
+-- The words after the end of a lesson: the next lesson.
 local function farewell(lesson)
   local names = require("roper.workbench.lesson").names()
   for i, name in ipairs(names) do
@@ -327,7 +327,7 @@ end
 
 --- Plays a lesson until its end, `quit` or Ctrl-D.
 ---@param lesson table
----@param first integer? step to begin with; by default the step where the user left
+---@param first integer? step to begin with; by default the step where the user left off
 ---@param path string? file of the lesson, if it is not in scripts/lessons
 function M.run(lesson, first, path)
   local scope = steps.scope()

@@ -33,7 +33,7 @@ end
 --- Loads the progress in a lesson.
 ---@param lesson table
 ---@param first integer? step to begin with; 1 discards the answers. By default the step where the
----   user left, or 1 if the lesson was finished
+---   user left off, or 1 if the lesson was finished
 ---@param path string? file of the lesson, if it is not in scripts/lessons
 ---@return table progress number: of the step to begin with; note: message to show at the start
 function M.open(lesson, first, path)
@@ -41,16 +41,16 @@ function M.open(lesson, first, path)
   local entries, problem = record.load()
   local entry = entries[self.key]
   local was_finished = entry and not first and entry.done and entry.step >= #lesson.steps
-  local is_anew = not entry or first == 1 or was_finished
-  self.number = first or is_anew and 1 or math.min(entry.step, #lesson.steps)
-  self.answered = is_anew and {} or tables.set(entry.answered)
+  local starts_over = not entry or first == 1 or was_finished
+  self.number = first or starts_over and 1 or math.min(entry.step, #lesson.steps)
+  self.answered = starts_over and {} or tables.set(entry.answered)
   self.note = was_finished and "\nYou finished this lesson before. It starts again at step 1.\n"
-    or not first and self.number > 1 and ("\nContinuing at step %d, where you left. To start over:"
-      .. "\n%s\n"):format(self.number, resume_command.lesson(path or lesson.name, 1)) or ""
+    or not first and self.number > 1 and ("\nContinuing at step %d, where you left off. To start "
+      .. "over:\n%s\n"):format(self.number, resume_command.lesson(path or lesson.name, 1)) or ""
   if problem then
     self.is_unsaved = true
     terminal.report("progress is not saved", problem)
-  elseif is_anew and entry then
+  elseif starts_over and entry then
     self:save(function(kept) kept.step, kept.answered = 1, {} end)
   end
   return self

@@ -35,18 +35,19 @@ function Screenful:drop()
   self.lines = {}
 end
 
---- Starts a new page, because the user typed a line.
+--- Starts a new page. Call it when the user typed a line.
 function Screenful:turn()
   self.used = 0
 end
 
--- The number of rows of a line, without counting escape sequences for colors.
+-- The number of rows of a line, without counting escape sequences for colours.
 local function height(line, columns)
   return math.max(1, math.ceil(width(line) / columns))
 end
 
--- The number of lines that fit below `used` rows. If not all fit, the page ends before an empty
--- line, provided that the paragraph after it fits on a page or half the page is full.
+-- The number of lines that fit on a page of `rows` rows, of which `used` are filled. If not all
+-- fit, the page ends before an empty line, provided that the paragraph after it fits on a page or
+-- half the page is full.
 local function fitting(heights, lines, used, rows)
   local at, start, below = used, nil, nil -- start: the last empty line, with `below` rows above it
   for i, line in ipairs(lines) do

@@ -1,4 +1,5 @@
---- Sweeps on a Slurm cluster: a job array whose tasks are workers of one sweep in a shared folder.
+--- Submits sweeps to a Slurm cluster: a job array whose tasks are workers of one sweep in a shared
+--- folder.
 local files = require "roper.base.file"
 local module_path = require "roper.base.module_path"
 local tables = require "roper.base.tables"

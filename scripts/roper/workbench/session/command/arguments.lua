@@ -3,7 +3,7 @@ local options = require "roper.base.options"
 
 local M = {}
 
---- A converter for argparse that accepts the numbers of a kind.
+--- Creates a converter for argparse that accepts the numbers of a kind.
 ---@param option string its name, for the message
 ---@param kind string of roper.base.options, such as "size"
 ---@return fun(text: string): number?, string? convert returns nil and a message for other text

@@ -2,7 +2,7 @@
 local MODULE <const> = "roper.workbench.session.kernel"
 local REMOVED <const> = "The kernel roper was removed from Jupyter.\n"
 
--- The folder in which Jupyter keeps the kernel of the user.
+-- The folder of the kernel in the user's Jupyter data.
 local function installed_folder()
   local folder = os.getenv "JUPYTER_DATA_DIR"
   if not folder or folder == "" then

@@ -23,7 +23,7 @@ local function list(lessons)
   io.stdout:write(render(d.table { rows = rows, sides = "l", indent = 0 }))
   io.stdout:write("\nTo begin with the first: ./roper lesson ", lessons[1].name, "\n")
   io.stdout:write([[
-./roper lesson 5            a lesson by its number; it continues where you left
+./roper lesson 5            a lesson by its number; it continues where you left off
 ./roper lesson 5 2          from step 2
 ./roper lesson FILE.lua     your own lesson
 ./roper lesson --html DIR   pages for a browser; also --handout and --slides
@@ -33,8 +33,8 @@ local function list(lessons)
   end
 end
 
--- The chosen lessons, and the file of the user's own lesson. If there is no such lesson, nil and a
--- message.
+-- The chosen lessons and, for the user's own lesson, its file. Returns nil and a message if there
+-- is no such lesson.
 local function chosen(library, parsed)
   if not parsed.name then
     return library.all()
@@ -66,7 +66,7 @@ return {
       :description("Name or number of a lesson, or FILE.lua, your own lesson. By default, all "
         .. "lessons are listed.")
     command:argument("step"):args("?"):convert(arguments.number("step", "size"))
-      :description "Step to begin with, 1 to start over; by default where you left."
+      :description "Step to begin with, 1 to start over; by default where you left off."
     command:mutex(
       command:flag("--check"):description("Check every claim and question of a lesson, or of "
         .. "all; prints TAP."),

@@ -38,7 +38,7 @@ local function is_before(a, b)
   return false
 end
 
--- The table row of a run. A result lacks numbers that were not finite.
+-- The table row of a run. Numbers that were not finite are missing in its result.
 local function row_of(run)
   local config, result = run.config, run.result or {}
   return { run.folder, tostring(config.position or "-"), tostring(config.preset or "-"),
@@ -105,7 +105,7 @@ local function list(folder, wanted)
   for _, run in ipairs(found) do
     known = tables.merged(known, run.config)
     if fits(run, wanted) then
-      if run.status == "stopped" then -- resumes here
+      if run.status == "stopped" then -- the step from which it resumes
         run.kept = try(problems, resume_command.step, run.folder)
       end
       shown[#shown + 1] = run

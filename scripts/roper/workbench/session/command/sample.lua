@@ -33,10 +33,10 @@ return {
   define = function(command)
     arguments.define_run(command)
     command:argument("prompt"):args("?")
-      :description("Text to continue, or a problem in the notation of the task. By default, a "
-        .. "document is begun, or a problem drawn.")
+      :description("Text to continue, or a problem in the notation of the task. By default, "
+        .. "the model begins a document, or answers a random problem.")
     command:option("--tokens"):argname("N"):convert(arguments.number("--tokens", "size"))
-      :description "Limit of tokens to generate; the length of the answer, or 256 by default."
+      :description "Most tokens to generate; by default the length of the answer, or 256."
     command:option("--temperature"):argname("T"):default("1")
       :convert(arguments.number("--temperature", "amount"))
       :description "Sampling temperature; 0 takes the likeliest token."

@@ -14,8 +14,8 @@ return {
     command:option("--seeds"):argname("N"):convert(arguments.number("--seeds", "size"))
       :description "Runs of each method; by default as in the experiment's design."
     command:option("--folder"):argname("DIR")
-      :description("Folder of the runs and the report; runs/study/EXPERIMENT by default. Runs "
-        .. "that are finished there are skipped.")
+      :description("Folder of the runs and the report; runs/study/EXPERIMENT by default. "
+        .. "Finished runs in it are skipped.")
     command:option("--jobs"):argname("N"):convert(arguments.number("--jobs", "size"))
       :description "Number of processes; by default one for each thread of the machine."
   end,

@@ -13,8 +13,8 @@ local function report_interrupt(run, ranks)
       resume_command.same(ranks)))
 end
 
--- Trains in the folder of a run to resume or in a new folder, and prints the result. Of several
--- ranks, only the first knows the name of a new folder.
+-- Trains in the folder of a run to resume, or in a new folder, and prints the result. Of several
+-- ranks, only the first has the name of a new folder.
 local function train(config, resume, ranks)
   local files = require "roper.base.file"
   local is_first = require("roper.training.ranks").is_first(ranks)
@@ -49,7 +49,7 @@ local function show(config)
   out:flush()
   local cost = require("roper.workbench.study.experiment.estimate").run(config)
   local core, duration = require "roper.core", require("roper.base.progress").duration
-  out:write(("%.0f parameters;\nabout %s of tensors, %s with those that wait to be "
+  out:write(("%.0f parameters;\nabout %s of tensors, %s with those not yet garbage-"
     .. "collected;\nabout %s a step with %d threads, %s for %d steps\n"):format(cost.parameters,
     size(cost.bytes), size(cost.most), cost.seconds < 10 and ("%.0f ms"):format(cost.seconds * 1000)
     or duration(cost.seconds), core.threads(), duration(cost.total), config.steps))
@@ -63,7 +63,7 @@ local function show(config)
 end
 
 -- The experiment of a run to resume and its fields, changed by `fields`. A run without a checkpoint
--- starts again, which would destroy a result.
+-- starts again; a finished one is refused, because that would destroy its result.
 local function of_run(folder, experiment, fields)
   local run = arguments.run(folder)
   local config, name = run.config, run.config.experiment

@@ -25,7 +25,7 @@ except ImportError as missing:
 
 NAME = "roper"
 PATIENCE = 5  # seconds to wait for a session to end
-LOOK = 1  # seconds between checks that a silent session runs: a child may keep its output open
+LOOK = 1  # seconds between checks whether a silent session still runs
 
 
 class Session:
@@ -33,7 +33,7 @@ class Session:
 
     def __init__(self):
         reader, writer = os.pipe()
-        token = secrets.token_hex()  # no printed text can pass for a message
+        token = secrets.token_hex()  # printed text cannot be mistaken for a message
         self.message = re.compile(rf"\x1e{token}(.*)\n".encode())
         self.child = subprocess.Popen(
             [os.environ["ROPER"], "--kernel", str(reader), token], pass_fds=[reader],
@@ -49,7 +49,10 @@ class Session:
             os.killpg(self.child.pid, signal.SIGINT)
 
     def output(self):
-        """Yields the output in pieces until the session ends."""
+        """Yields the output in pieces until the session ends.
+
+        The end of the output is not enough: a child of the session may keep it open.
+        """
         while True:
             if select.select([self.child.stdout], [], [], LOOK)[0]:
                 data = os.read(self.child.stdout.fileno(), 1 << 16)

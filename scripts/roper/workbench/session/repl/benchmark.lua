@@ -1,4 +1,4 @@
---- Benchmark of a function: samples of several runs each, long enough for the clock.
+--- Benchmark of a function: takes samples, each of as many runs as the clock needs.
 local quantile = require("roper.workbench.study.statistics").quantile
 local uv = require "luv"
 

@@ -49,7 +49,8 @@ local function entry_of(caller, globals)
   return require("roper.workbench.help.catalogue").of_value((names_of.at_end(caller, globals)))
 end
 
--- The keys of the table that a string after this text indexes, as in `t["`. Nil if it is no index.
+-- The keys of the table that a string after this text indexes, as in `t["`. Nil if it is not an
+-- index.
 local function keys_before(before, globals)
   local holder = before:match "^(.*[%w_%])\"'])%[%s*$"
   local value, names = holder and names_of.at_end(holder, globals), {}

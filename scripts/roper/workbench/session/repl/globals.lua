@@ -10,7 +10,8 @@ local lua_print <const> = print
 -- omit the option.
 local CONSTANTS <const> = { True = true, False = true, None = true }
 
--- Is the function at a stack level of the caller typed code, at a prompt or after -e?
+-- Was the function at a stack level typed, at a prompt or after -e? Level 1 is the caller of
+-- `is_typed`.
 local function is_typed(level)
   local info = debug.getinfo(level + 1, "S")
   return info ~= nil and diagnostics.sources[info.source:match "^=(.*)"] ~= nil

@@ -78,7 +78,7 @@ function M.save(session, text)
   end
   local script = session:script()
   require("roper.base.file").write(path, script)
-  io.stdout:write(("%d lines\n"):format(select(2, script:gsub("\n", ""))))
+  io.stdout:write(escape.count(select(2, script:gsub("\n", "")), "line"), "\n")
 end
 
 function M.cd(_, text)

@@ -33,7 +33,7 @@ function Profile:entry()
   return entry
 end
 
--- Pops a frame at time `now`.
+-- Pops a frame at time `now`, and returns it.
 function Profile:leave(now)
   local frame = table.remove(self.stack)
   local entry = frame.entry

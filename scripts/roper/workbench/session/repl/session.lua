@@ -1,5 +1,4 @@
---- Evaluation of input in a session: runs Lua and prints its values, runs commands, and reports
---- errors.
+--- Evaluates input in a session: runs Lua and prints its values, runs commands, and reports errors.
 local eval = require "roper.base.eval"
 local commands = require "roper.workbench.session.repl.commands"
 local diagnostics = require "roper.base.diagnostics"
@@ -155,7 +154,8 @@ end
 --- one as `_`.
 ---@param source string
 ---@param form string? code to compile instead, with the same lines
----@param parts table[]? of a block, whose form passes the values of each expression to its argument
+---@param parts table[]? of a block; its form passes the values of each expression to a function,
+---   its argument
 ---@return boolean ok
 function Session:run(source, form, parts)
   local action, kind, statements = self:compile(source, form)
@@ -348,8 +348,8 @@ function Session:feed(text)
   end
   local lost = self.is_alone and not open and lost_locals(parts[1])
   if lost then
-    io.stdout:write(("hint: a local variable ends with its input; omit \"local\" to keep %s\n")
-      :format(lost))
+    io.stdout:write(("hint: a local variable lasts for one input only; omit \"local\" to keep "
+      .. "%s\n"):format(lost))
   end
   return open
 end

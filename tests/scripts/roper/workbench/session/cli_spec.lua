@@ -158,7 +158,7 @@ describe("./roper", function()
       assert.matches("\n  position +rope +scheme", result.output)
       assert.matches("\n  seed +7 +of the model", result.output)
       assert.truthy(result.output:find("\n15693 parameters;\nabout %d MiB of tensors, %d+ MiB "
-        .. "with those that wait to be collected;\nabout %d+ ms a step with %d+ threads, "
+        .. "with those not yet garbage%-collected;\nabout %d+ ms a step with %d+ threads, "
         .. "<?%w+ for 20 steps\n$"), result.output)
       for line in result.output:gmatch("[^\n]+") do
         assert.is_true(#line <= 80, line)

@@ -152,7 +152,7 @@ describe("a lesson at the terminal", function()
     assert.equal(0, screen:leave())
 
     screen = start(path, home) -- the first question was answered, the second was not
-    screen:expect("You answered that. b) To the right.\n")
+    screen:expect("You answered this before. b) To the right.\n")
     screen:expect("Predict first. How much?\n")
     screen:expect("asking 1/2 ?> ")
     say(screen, "6 *", "", ">> ")
@@ -167,8 +167,8 @@ describe("a lesson at the terminal", function()
     assert.equal(0, screen:leave())
 
     screen = start(path, home)
-    screen:expect(("Continuing at step 2, where you left. To start over:\n./roper lesson %s 1\n")
-      :format(path))
+    screen:expect(("Continuing at step 2, where you left off. To start over:\n./roper lesson %s "
+      .. "1\n"):format(path))
     before = screen:expect("Try it. Set y.\n")
     assert.is_nil(before:find("1/2  Choose", 1, true))
     assert.is_nil(before:find("random tensors", 1, true))
@@ -224,7 +224,7 @@ describe("a lesson at the terminal", function()
     require("roper.base.file").write(folder .. "/lessons.json",
       [[{"lessons": {"rotation": {"step": 3, "answered": [], "done": true}}}]])
     local screen = start("rotation", home)
-    screen:expect("Continuing at step 3, where you left.")
+    screen:expect("Continuing at step 3, where you left off.")
     screen:expect("rotation 3/")
     screen:type("\4")
     assert.equal(0, screen:leave())

@@ -85,7 +85,7 @@ describe("session", function()
   end)
 
   it("hints at locals that nothing can see", function()
-    local hint = "hint: a local variable ends with its input; omit \"local\" to keep %s\n"
+    local hint = "hint: a local variable lasts for one input only; omit \"local\" to keep %s\n"
     for source, names in pairs({ ["local x = 5"] = "x", ["local a, b <const> = 1, 2"] = "a, b",
       ["local function g() end"] = "g", ["local y"] = "y" }) do
       assert.equal(hint:format(names), printed(source))

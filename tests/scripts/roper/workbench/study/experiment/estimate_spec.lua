@@ -128,8 +128,8 @@ describe("estimate.run", function()
   it("is told by a dry run, and whether the machine has the memory", function()
     local status, output = process.run({ "./roper", "train", "addition", "--dry-run" })
     assert.equal(0, status)
-    assert.matches("\n600212 parameters;\nabout 1%d%d MiB of tensors, %d+ MiB with those that "
-      .. "wait to be collected;\nabout [%w ]+ a step with %d+ threads, %w+ for 2000 steps\n",
+    assert.matches("\n600212 parameters;\nabout 1%d%d MiB of tensors, %d+ MiB with those not "
+      .. "yet garbage%-collected;\nabout [%w ]+ a step with %d+ threads, %w+ for 2000 steps\n",
       output)
     status, output = process.run({ "./roper", "train", "addition", "--dry-run",
       "batch=1000000000" })
