@@ -3,7 +3,7 @@ local roper = require("roper")
 local tables = require("roper.base.tables")
 
 describe("catalogue", function()
-  it("knows what is public by its path and by its value", function()
+  it("finds public names by path and by value", function()
     assert.equal(roper.matmul, catalogue.entry("roper.matmul").value)
     assert.equal("roper.matmul", catalogue.of_value(roper.matmul).path)
     assert.equal("tensor:view", catalogue.of_value(roper.zeros({ 1 }).view).path)
@@ -14,7 +14,7 @@ describe("catalogue", function()
     assert.is_nil(catalogue.of_value(0 / 0))
   end)
 
-  it("knows the classes whose objects the library gives out", function()
+  it("contains the classes of objects that the library returns", function()
     for _, name in ipairs({ "tensor", "rotary", "task", "Transformer", "Cache", "CacheLayer" }) do
       assert.equal("class", catalogue.entry(name).kind)
     end
@@ -23,7 +23,7 @@ describe("catalogue", function()
     assert.is_nil(catalogue.class_of({}))
   end)
 
-  it("lists the methods of a class with those it extends, once", function()
+  it("lists the methods of a class and of its parents, each once", function()
     local seen = {}
     for _, entry in ipairs(catalogue.members(catalogue.entry("Linear"))) do
       local name = entry.path:match("[%w_]+$")
@@ -34,7 +34,7 @@ describe("catalogue", function()
     assert.equal("Module:count", seen.count)
   end)
 
-  it("lists the options of a function, with those that they extend", function()
+  it("lists the options of a function, including inherited ones", function()
     local function names(value)
       local options = catalogue.options(catalogue.of_value(value))
       return table.concat(tables.map(options, function(option) return option.name end), " ")

@@ -63,7 +63,7 @@ describe("comment.parse", function()
     assert.is_nil(named("hidden"))
   end)
 
-  it("finds the line of what is documented", function()
+  it("finds the line of the documented function", function()
     local line = 1
     for text in SOURCE:gmatch("([^\n]*)\n") do
       if text:find("^function M.twice") then
@@ -75,7 +75,7 @@ describe("comment.parse", function()
     error("the source lost its function")
   end)
 
-  it("tells types, defaults and meanings apart", function()
+  it("separates types, defaults and descriptions", function()
     local twice = named("M.twice")
     assert.same({ { name = "x", type = "number", optional = false, text = "[n, n]; the one" },
       { name = "options", type = "TwiceOptions", optional = true, text = "" } },
@@ -88,7 +88,7 @@ describe("comment.parse", function()
         text = "by key" } }, named("TwiceOptions").fields)
   end)
 
-  it("tells prose, formulas, errors and examples apart", function()
+  it("separates prose, formulas, errors and examples", function()
     assert.same({
       { kind = "prose",
         lines = { "Twice the number. Not thrice; e.g. et al. 2021. More of it." } },
@@ -98,13 +98,13 @@ describe("comment.parse", function()
     }, comment_of.blocks(named("M.twice")))
   end)
 
-  it("takes the first sentence for a summary", function()
+  it("summarizes a comment by its first sentence", function()
     assert.equal("Twice the number.", comment_of.summary(named("M.twice")))
     assert.equal("As in Su et al. 2021, eq. 3.",
       comment_of.summary({ text = { "As in Su et al. 2021,", "eq. 3." } }))
   end)
 
-  it("reads anything", function()
+  it("reads malformed comments without an error", function()
     for _, text in ipairs({ "", "---", "---@", "---@param", "---@field x", "---@return",
       "---@class", "---@param x", "---\n\n---@param x fun(\nfunction f(", "\0--- \255\n" }) do
       comment_of.parse(text)

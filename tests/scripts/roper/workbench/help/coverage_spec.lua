@@ -1,4 +1,4 @@
--- Everything public is documented, as it is, with examples that hold.
+-- Everything public is documented, correctly, and with examples that work.
 
 local catalogue = require("roper.workbench.help.catalogue")
 local comment_of = require("roper.workbench.help.comment")
@@ -22,7 +22,7 @@ local function registrar(name)
   return "bindings"
 end
 
--- "roper.stack (scripts/roper/base/create.lua:12)"
+-- The path and the place of an entry: "roper.stack (scripts/roper/base/create.lua:12)".
 local function place(entry)
   local comment = entry.comment
   local file, line
@@ -46,7 +46,7 @@ local function documented()
   return list
 end
 
--- Those of them that can be called.
+-- The entries with a comment that can be called.
 local function actions()
   local list = {}
   for _, entry in ipairs(documented()) do
@@ -62,7 +62,7 @@ local function fail_with(problems)
   assert(#problems == 0, "\n  " .. table.concat(problems, "\n  "))
 end
 
--- An object of every class that is written in Lua.
+-- An object of every class written in Lua.
 local function objects()
   local width, shape = { d_model = 8, heads = 2 }, { inputs = 2, outputs = 2 }
   local model = roper.nn.Transformer { vocabulary = 4, d_model = 8, heads = 2, layers = 1 }
@@ -80,7 +80,7 @@ local function objects()
 end
 
 describe("documentation", function()
-  it("is there for everything public", function()
+  it("exists for everything public", function()
     local problems = {}
     for _, entry in ipairs(catalogue.entries()) do
       local text = entry.comment and entry.comment.text[1]
@@ -91,7 +91,7 @@ describe("documentation", function()
     fail_with(problems)
   end)
 
-  it("is there for every method", function()
+  it("exists for every method", function()
     local made, problems = objects(), {}
     for _, module in ipairs({ "nn", "optim" }) do
       for name, value in pairs(roper[module]) do
@@ -117,7 +117,7 @@ describe("documentation", function()
     fail_with(problems)
   end)
 
-  it("names the arguments as the code does, each with a type that exists", function()
+  it("names the arguments as the code does, with existing types", function()
     local known, problems = {}, {}
     for word in ([[any boolean function integer nil number string table userdata fun true
       false]]):gmatch("%a+") do
@@ -156,10 +156,10 @@ describe("documentation", function()
     fail_with(problems)
   end)
 
-  it("has an example for everything that can be called, and each holds", function()
+  it("has a working example for everything that can be called", function()
     local seed, counter = core.random_state()
     local problems = {}
-    stdout.capture_both(function() -- a note that comes once, and on some processors only
+    stdout.capture_both(function() -- prints a note once, on some processors
       roper.matmul_precision("bfloat16")
       roper.matmul_precision("float32")
     end)
@@ -200,7 +200,7 @@ describe("documentation", function()
     fail_with(problems)
   end)
 
-  it("gives a class one place", function()
+  it("declares each class once", function()
     local declared, problems = {}, {}
     for _, text in ipairs({ "build/library/native.lua" }) do
       for _, comment in ipairs(sources.comments(text)) do
@@ -255,7 +255,7 @@ describe("options", function()
     error("this spec has no sample of type " .. kind)
   end
 
-  -- The names that a function says it takes, when it is given one that it does not.
+  -- The options that a function lists when it rejects an unknown one.
   local function accepted(entry, at)
     local arguments = { [at] = { bogus = 1 } }
     for i = 1, at - 1 do
@@ -280,7 +280,7 @@ describe("options", function()
     return names
   end
 
-  it("are documented as they are accepted", function()
+  it("are documented if and only if the function accepts them", function()
     local count = 0
     for _, entry in ipairs(actions()) do
       for i, parameter in ipairs(entry.comment.parameters) do

@@ -1,4 +1,4 @@
--- What a session answers to lines of PyTorch and Python.
+-- Error messages for lines of PyTorch and Python, with the Lua to type instead.
 
 local habits = require("roper.workbench.help.habits")
 local page = require("roper.workbench.help.pytorch")
@@ -8,7 +8,7 @@ local session = require("roper.workbench.session.repl.session")
 local sessions = require("tests.sessions")
 local stdout = require("tests.stdout")
 
--- A session with the names of the rows, and `answer`, a function from a line to what it prints.
+-- Starts a session with the variables of the rows. Returns a function from a line to its output.
 local function start()
   require("roper.workbench.help").name_in_failures()
   local globals = { PATH = scratch.path("x.npy") }
@@ -30,7 +30,7 @@ local function start()
   return answer
 end
 
--- Rows of which the Python is Lua, and means the same.
+-- Rows whose Python is valid Lua with the same meaning.
 local SAME <const> = { ["x[-1]"] = true, ["x[i]"] = true, ["x * y + 1"] = true, ["x % 2"] = true }
 
 describe("habits from PyTorch and Python", function()
@@ -40,7 +40,7 @@ describe("habits from PyTorch and Python", function()
   teardown(scratch.remove)
   before_each(function() answer = start() end)
 
-  it("are answered with the row of the page that was typed", function()
+  it("get the Lua of their row of ?pytorch in the error message", function()
     for _, group in ipairs(page.groups) do
       for _, row in ipairs(group.rows) do
         local shown = start()(row[1])
@@ -53,7 +53,7 @@ describe("habits from PyTorch and Python", function()
     end
   end)
 
-  -- What is typed, and what the answer must name.
+  -- Lines, and what the message must contain.
   local LINES <const> = {
     -- with other names than in the rows
     { "z.shape", "call z:shape()" }, { "z.dtype", "call z:dtype()" },
@@ -77,7 +77,7 @@ describe("habits from PyTorch and Python", function()
     { "# the seed", "-- a comment" }, { "# seed", "-- a comment" },
     { "k = 5 # five", "-- a comment" }, { "import numpy as np", "require" },
     { "def forward(z):", "function twice(n)" }, { "len(z)", "#x" },
-    -- colons, and names that nobody has set
+    -- colons, and undefined variables
     { "deep = {{net}}; deep[1][1].count()", "deep[1][1]:count()" },
     { "net.list = {net}; net.list[1].count()", "net.list[1]:count()" },
     { "z.sum()", "call it with a colon: z:sum()" },
@@ -96,7 +96,7 @@ describe("habits from PyTorch and Python", function()
     { "roper.attention(q, q, q, {causal = True})", "Python's True is true" },
     { "roper.attention(q, q, q, {causal = Treu})", 'undefined variable "Treu"' },
     { "False", "false" }, { "k = None", "nil" }, { "null", "nil" },
-    -- what is not in a row
+    -- lines without a row
     { "torch.tanh(z)", "x:tanh()" }, { "torch.nn.functional.softmax(z)", "x:softmax(2)" },
     { "np.ones(3)", "roper.ones(" }, { "torch.fft.fft(z)", "?pytorch" },
     { "roper.nn.Conv2d(3)", 'roper.nn has no field "Conv2d"' },
@@ -109,7 +109,7 @@ describe("habits from PyTorch and Python", function()
     { "print(f'{z}')", "):format(n)" },
   }
 
-  it("are answered with what to type here, whatever the names", function()
+  it("get the Lua to type, for any variable names", function()
     for _, line in ipairs(LINES) do
       local shown = start()(line[1])
       assert.truthy(shown:find(line[2], 1, true), line[1] .. "\n" .. shown)
@@ -118,7 +118,7 @@ describe("habits from PyTorch and Python", function()
     end
   end)
 
-  it("are answered in a script and after -e", function()
+  it("get the Lua to type in scripts and after -e", function()
     local process = require("tests.process")
     local path = scratch.write("script.lua", "local z = roper.ones(2)\nprint(z.sum())\n")
     for wanted, command in pairs({
@@ -132,7 +132,7 @@ describe("habits from PyTorch and Python", function()
     end
   end)
 
-  it("are answered at the terminal", function()
+  it("get the Lua to type at the terminal", function()
     local screen = sessions.start()
     screen:type("x = roper.ones{2, 3}\r")
     sessions.enter(screen, "x.shape", "function (C); x.shape is a method: call x:shape()\n")
@@ -142,7 +142,7 @@ describe("habits from PyTorch and Python", function()
     sessions.leave(screen)
   end)
 
-  it("are no reason to fail in the values of others", function()
+  it("are looked up without raising errors from user-defined metatables", function()
     answer("odd = setmetatable({}, {__index = error, __names = error})")
     assert.equal("error: boom\n", answer("error('boom', 0) odd.sum()"))
     assert.matches("^error: ", answer("odd.sum()"))
@@ -150,7 +150,7 @@ describe("habits from PyTorch and Python", function()
       answer("odd = setmetatable({}, {__names = error}); odd.sum()"))
   end)
 
-  it("are no reason to speak about anything else", function()
+  it("leave other error messages as they are", function()
     for _, line in ipairs({ "error('has no field')", "roper.zeros{-1}", "z:sum(7)", "1 + {}",
       "nothing_at_all", "roper.statistics.mean()", "x = = 2", "z:view(7)" }) do
       local shown = answer(line)

@@ -4,17 +4,17 @@ local sessions = require("tests.sessions")
 
 local newcomer, start, leave = sessions.newcomer, sessions.start, sessions.leave
 
--- In a pseudo-terminal that tells no size there are 80 x 24.
+-- A pseudo-terminal that reports no size has 80 columns and 24 rows.
 describe("help that is longer than the terminal", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  -- An environment with a pager of our own.
+  -- An environment with this $PAGER.
   local function with_pager(name)
     return newcomer({ PAGER = name, LESS = false })
   end
 
-  it("goes through less, which may be left early", function()
+  it("is shown in less, which the user may leave early", function()
     local reason = process.missing("less")
     if reason then
       return pending(reason)
@@ -30,7 +30,7 @@ describe("help that is longer than the terminal", function()
     leave(screen)
   end)
 
-  it("goes through $PAGER, by Ctrl-C out of it too", function()
+  it("is shown in $PAGER, which Ctrl-C ends", function()
     local screen = start(with_pager("tail -n 1 -f"))
     screen:type("?roper.attention\r")
     screen:expect("?roper.attention\n  true\t{1, 1, 6, 6}\n") -- the last line of its example
@@ -41,7 +41,7 @@ describe("help that is longer than the terminal", function()
     leave(screen)
   end)
 
-  it("is printed where the pager is missing, or the terminal is long enough", function()
+  it("is printed if the pager is missing, or if it fits on the terminal", function()
     local screen = start(with_pager("nothing-of-this-name"))
     screen:type("?roper.attention\r")
     screen:expect("not found")
@@ -58,7 +58,7 @@ describe("help that is longer than the terminal", function()
     leave(screen)
   end)
 
-  it("is printed where there is no terminal", function()
+  it("is printed without a terminal", function()
     local status, output = process.run({ "./roper", "-e",
       "help(roper.attention)" }, nil, with_pager("echo paged"))
     assert.equal(0, status)

@@ -6,7 +6,7 @@ local roper = require("roper")
 local scratch = require("tests.scratch")
 local stdout = require("tests.stdout")
 
--- The names of the rows, and of those that PyTorch is not asked about.
+-- The variables of the rows, and of rows that are not compared with PyTorch.
 local function names()
   local env = setmetatable({ print = function() end, roper = roper, plot = roper.plot,
     q = roper.ones(1, 1, 2, 4), k = roper.ones(1, 1, 2, 4),
@@ -16,14 +16,14 @@ local function names()
   return env
 end
 
--- What a row gives: of an assignment, x after it.
+-- The result of a row; for an assignment, x after it.
 local function results(code, env)
   local expression = load("return " .. code, code, "t", env)
   local values = table.pack((expression or assert(load(code, code, "t", env)))())
   return values.n > 0 and values or { n = 1, env.x }
 end
 
--- A value of Lua as a tensor.
+-- A Lua value as a tensor.
 local function tensor_of(value)
   if type(value) == "boolean" then
     return roper.tensor(value and 1 or 0)
@@ -31,14 +31,14 @@ local function tensor_of(value)
   return roper.format.is_tensor(value) and value or roper.tensor(value)
 end
 
-describe("the page from PyTorch", function()
+describe("the page ?pytorch", function()
   local golden = core.load_safetensors("tests/fixtures/pytorch.safetensors")
   local asked = {}
 
   setup(scratch.create)
   teardown(scratch.remove)
 
-  -- Compare what a row gives with what PyTorch gave.
+  -- Compares the result of a row with that of PyTorch.
   local function check(row)
     local got
     stdout.capture(function()
@@ -56,7 +56,7 @@ describe("the page from PyTorch", function()
     end
   end
 
-  it("has rows that give what PyTorch gives", function()
+  it("has rows with the same results as PyTorch", function()
     for _, group in ipairs(page.groups) do
       for _, row in ipairs(group.rows) do
         check(row)
@@ -67,7 +67,7 @@ describe("the page from PyTorch", function()
     end
   end)
 
-  it("holds the rows that the guide shows", function()
+  it("contains the rows that the guide shows", function()
     local rows, count = {}, 0
     for _, group in ipairs(page.groups) do
       for _, row in ipairs(group.rows) do
@@ -83,7 +83,7 @@ describe("the page from PyTorch", function()
     assert.is_true(count > 5)
   end)
 
-  it("fits 80 columns, and is found", function()
+  it("fits 80 columns, and is found under several names", function()
     local shown = require("roper.base.document.terminal").render(page.page(),
       { width = 80 })
     for line in shown:gmatch("[^\n]+") do

@@ -6,8 +6,7 @@ local pages_of = require("roper.workbench.help.page")
 local reference = require("roper.workbench.help.reference")
 local scratch = require("tests.scratch")
 
--- What the browser tells of the pages in its frames: how wide each is, and of those that are asked
--- something, the names that show.
+-- Collects the width of each page in a frame and, for pages with a query, the names that they show.
 local SURVEY = [[
   addEventListener("load", () => {
     const lines = [];
@@ -35,14 +34,14 @@ describe("the reference", function()
   end)
   teardown(scratch.remove)
 
-  -- Does an address, as it stands in a page, lead somewhere?
+  -- Does the target of an address in a page exist?
   local function leads(address)
     local name, id = address:match("^([^#]+)#?(.*)$")
     local text = pages[name]
     return text ~= nil and (id == "" or text:find((' id="%s"'):format(id), 1, true) ~= nil)
   end
 
-  it("has a place for every public name, and no link that leads nowhere", function()
+  it("has a section for every public name, and no dead link", function()
     for _, entry in ipairs(catalogue.entries()) do
       assert.is_true(leads(pages_of.address(entry)), entry.path)
     end
@@ -61,13 +60,13 @@ describe("the reference", function()
     assert.is_false(leads("roper.html#none") or leads("none.html"))
   end)
 
-  -- What stands about a name.
+  -- The section of a name.
   local function section(path)
     local name, id = pages_of.address(catalogue.entry(path)):match("^(.*)#(.*)$")
     return (pages[name]:match(('<section id="%s">(.-)</section>'):format(id)))
   end
 
-  it("tells what is called how, and where the rest stands", function()
+  it("shows how to call a function, and links to aliases, classes and inherited methods", function()
     local sum = section("roper.sum")
     assert.truthy(sum:find("<h2><code>roper.sum(x, axis?, keep?)</code></h2>", 1, true))
     assert.truthy(sum:find('href="tensor.html#sum"', 1, true))
@@ -83,7 +82,7 @@ describe("the reference", function()
     assert.truthy(loss:find(">&gt; linear = roper.nn.Linear", 1, true))
   end)
 
-  it("is searched by name and by text, and fits 1280 and 390 pixels, in a browser", function()
+  it("can be searched by name and by text, and fits 1280 and 390 pixels, in a browser", function()
     local path, reason = browser.find()
     if not path then
       pending(reason)

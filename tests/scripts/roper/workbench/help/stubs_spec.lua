@@ -1,4 +1,4 @@
--- What make writes from the comments: definitions for editors, and reference pages.
+-- Definition files for editors, which make writes from the comments.
 
 require("roper")
 local catalogue = require("roper.workbench.help.catalogue")
@@ -8,7 +8,7 @@ local scratch = require("tests.scratch")
 local stubs = require("roper.workbench.help.stubs")
 
 describe("native.definitions", function()
-  it("put the errors and the tags of another function in the place of @like", function()
+  it("replaces @like by the errors and the tags of the other function", function()
     local function lines_of(tag)
       return (native.definitions({ { name = "a.c", text = ([[
 /*
@@ -101,7 +101,7 @@ describe("the definition files", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("are Lua, and hold every function with its arguments", function()
+  it("are valid Lua, and contain every function with its arguments", function()
     stubs.write(scratch.path("library"))
     local defined = {}
     for _, name in ipairs({ "native", "roper", "session" }) do
@@ -132,7 +132,7 @@ describe("the definition files", function()
     assert(count > 250, count)
   end)
 
-  it("define every class that they name", function()
+  it("define every class that they mention", function()
     local declared, named = {}, {}
     for _, name in ipairs({ "native", "roper" }) do
       for _, comment in ipairs(comment_of.parse(scratch.read(

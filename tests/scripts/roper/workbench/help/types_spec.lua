@@ -1,14 +1,14 @@
--- The pages of types: every field is there with its whole type and all that is said about it.
+-- The pages of types: every field is listed with its whole type and description.
 
 require("roper")
 local help = require("roper.workbench.help")
 local sources = require("roper.workbench.help.sources")
 
--- Returns the end of the type that starts at an index, nil if none does. A second grammar of
--- LuaLS's types: comment.lua finds the end of a type by its blanks.
+-- Returns the end of the type that starts at an index, or nil if there is none. A second grammar of
+-- LuaLS's types: comment.lua finds the end of a type by its spaces.
 local read_type
 
--- The end of a list of what `read` reads, up to a closing sign.
+-- The end of a list of items that `read` reads, up to a closing sign.
 local function read_list(text, at, close, read)
   at = text:match("^%s*()", at)
   while text:sub(at, at) ~= close do
@@ -61,7 +61,7 @@ function read_type(text, at)
   return at
 end
 
--- What has a type: fields, arguments and results of a comment.
+-- The fields, arguments and results of a comment.
 local function parameters_of(comment)
   local list = {}
   for _, parameters in ipairs({ comment.fields, comment.parameters, comment.results }) do
@@ -70,7 +70,7 @@ local function parameters_of(comment)
   return list
 end
 
--- The words of a text that another lacks.
+-- The words of a text that are missing in another.
 local function missing(text, page)
   local there, list = {}, {}
   for word in page:gmatch("[%w_]+") do
@@ -108,7 +108,7 @@ describe("the page of a type", function()
     assert.is_true(count > 300)
   end)
 
-  it("names no type that has no page", function()
+  it("mentions only documented types", function()
     for name, class in pairs(sources.classes()) do
       for _, parameter in ipairs(parameters_of(class.comment)) do
         local kind = parameter.type:gsub('"[^"]*"', "")
@@ -119,7 +119,7 @@ describe("the page of a type", function()
     end
   end)
 
-  it("tells types with several results, and fields that may be absent", function()
+  it("shows types with several results, and optional fields", function()
     local scheme = help.text("Scheme", _G):gsub("%s+", " ")
     assert.truthy(scheme:find("values fun(self: Scheme, positions: Positions): function, number?, "
       .. "optional: returns a function from distances", 1, true), scheme)
@@ -127,10 +127,10 @@ describe("the page of a type", function()
       scheme)
   end)
 
-  it("lists the fields of a type once, and names it elsewhere", function()
+  it("lists the fields of a type once, and only its name elsewhere", function()
     local page = help.text("roper.lesson", _G)
     local _, titles = page:gsub("\n +title +string", "")
-    assert.equal(2, titles) -- of the lesson and of a step
+    assert.equal(2, titles) -- the titles of the lesson and of a step
     assert.truthy(page:find("\n +predict +LessonQuestion|LessonQuestion%[%], optional"), page)
     assert.truthy(page:find("\n  lesson  Lesson, optional: if a file is being read"), page)
     local step = help.text("LessonStep", _G)
