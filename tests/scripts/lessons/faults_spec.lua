@@ -10,7 +10,7 @@ local statement = require("roper.identity.statement")
 local steps = require("roper.workbench.lesson.step")
 
 describe("the lessons", function()
-  it("claim nothing that stays true when its code is broken", function()
+  it("have claims that fail if the code is broken", function()
     for _, lesson in ipairs(lessons.all()) do
       local scope = steps.scope()
       for number, step in ipairs(lesson.steps) do
@@ -26,7 +26,7 @@ describe("the lessons", function()
     end
   end)
 
-  it("state identities of which a mutant fails the check", function()
+  it("have identities with a mutant that fails the check", function()
     every.step(function(lesson, number, step)
       local equation = step.identity and step.identity[1]
       if not equation then
@@ -47,7 +47,7 @@ describe("the lessons", function()
     end)
   end)
 
-  it("fail when what they refute is put in the place of what is true", function()
+  it("fail if a refuted equation replaces the true one", function()
     every.step(function(lesson, number, step)
       for i, wrong in ipairs(step.identity and step.identity.wrong or {}) do
         local equation = type(wrong) == "table" and wrong[1] or wrong

@@ -14,7 +14,7 @@ local show = require("roper.workbench.lesson.show")
 local steps = require("roper.workbench.lesson.step")
 local width = require("roper.base.text").width
 
--- The misprints that are equations, by where they are printed, and their lessons.
+-- The misprinted equations: the lesson that refutes each, and where it was printed.
 local MISPRINTS = {
   { "why-position", "RoFormer, eq. 4: k for i" },
   { "rotation", "printed in notes on RoPE: α + θ" },
@@ -32,8 +32,8 @@ local MISPRINTS = {
 }
 
 describe("the lessons", function()
-  local found = {} -- of each identity, by its step
-  local pages = {} -- as the terminal shows them, by the lesson's name
+  local found = {} -- the result of each identity, by its step
+  local pages = {} -- the output of each lesson at the terminal, by its name
 
   setup(function()
     for _, lesson in ipairs(lessons.all()) do
@@ -44,7 +44,7 @@ describe("the lessons", function()
     end)
   end)
 
-  it("are these, in this order", function()
+  it("are the known ones, in order", function()
     local names = {}
     for i, lesson in ipairs(lessons.all()) do
       names[i] = lesson.name
@@ -54,7 +54,7 @@ describe("the lessons", function()
       "attentive-convolution", "families", "long-context", "train-one" }, names)
   end)
 
-  it("say what they take, which lessons before, and what their signs stand for", function()
+  it("list their duration, required earlier lessons, and notation", function()
     local earlier = {}
     for _, lesson in ipairs(lessons.all()) do
       assert.is_true(lesson.minutes ~= nil and #lesson.notation > 0, lesson.name)
@@ -65,7 +65,7 @@ describe("the lessons", function()
     end
   end)
 
-  it("claim what is true", function()
+  it("make only true claims", function()
     local text, holds = output.capture(check.run, lessons.all())
     assert.is_true(holds, text)
     assert.is_nil(text:find("not ok", 1, true))
@@ -74,7 +74,7 @@ describe("the lessons", function()
     assert.is_true(count >= 90)
   end)
 
-  it("ask at least three times before they show, and show nothing before", function()
+  it("ask at least three questions before results, and show no results before them", function()
     for _, lesson in ipairs(lessons.all()) do
       local asked = 0
       for number, step in ipairs(lesson.steps) do
@@ -86,7 +86,7 @@ describe("the lessons", function()
     end
   end)
 
-  it("show something in a figure", function()
+  it("have a figure each", function()
     local figures = {}
     every.step(function(lesson, _, step)
       figures[lesson.name] = figures[lesson.name] or step.figure
@@ -96,13 +96,13 @@ describe("the lessons", function()
     end
   end)
 
-  it("claim something in every step that has code or an identity", function()
+  it("check something in every step", function()
     every.step(function(lesson, number, step)
       assert.is_true(#step.claims > 0 or step.identity ~= nil, every.name(lesson, number))
     end)
   end)
 
-  it("can be typed into a plain session, line by line, which shows the same", function()
+  it("can be typed into a session line by line, with the same output", function()
     local _, names = process.run({ "./roper", "-e", "for name in pairs(_G) do print(name) end" })
     for _, lesson in ipairs(lessons.all()) do
       local plain, shown = {}, 1
@@ -133,7 +133,7 @@ describe("the lessons", function()
     end
   end)
 
-  it("refute every misprint, with a counterexample and exactly", function()
+  it("refute every misprint, by a counterexample and exactly", function()
     local refuted = {}
     every.step(function(lesson, number, step)
       for _, wrong in ipairs(step.identity and found[every.name(lesson, number)].wrong or {}) do
@@ -149,7 +149,7 @@ describe("the lessons", function()
     end
   end)
 
-  it("bound the chance of a wrong verdict by 1e-50", function()
+  it("bound the probability of a wrong verdict by 1e-50", function()
     for name, identity in pairs(found) do
       local exact = identity.exact
       assert.is_true(exact.bound <= 1e-50, name)

@@ -7,7 +7,7 @@ local steps = require("roper.workbench.lesson.step")
 
 local GIVEN = "given = {v = 'vector', i = 'position', n = 'position'}}"
 
--- For each question of a lesson a right answer; then slips, each with words of its hint.
+-- For each question of a lesson, a right answer, and wrong answers with words of their hints.
 local SLIPS = {
   ["relative-distance"] = {
     { "-4", "4", "the sign", "-1", "$y'$ after it", "-0.8", "weight" },
@@ -52,7 +52,7 @@ local SLIPS = {
   },
 }
 
--- The questions of a lesson, and what is expected of each.
+-- The questions of a lesson, and the expected answer to each.
 local function asked(lesson, scope)
   local list = {}
   for _, step in ipairs(lesson.steps) do
@@ -66,7 +66,7 @@ end
 
 describe("the questions", function()
   for name, cases in pairs(SLIPS) do
-    it("of " .. name .. " have a hint for each slip", function()
+    it("of " .. name .. " have a hint for each frequent wrong answer", function()
       local scope = steps.scope()
       local list = asked(lessons.find(name), scope)
       assert.equal(#cases, #list)

@@ -8,8 +8,8 @@ local page = require("roper.workbench.lesson.page")
 local scratch = require("tests.scratch")
 local tables = require("roper.base.tables")
 
--- What the browser tells of the pages in its frames: how wide the content of each is, its formulas,
--- figures and sections, whether its paper is dark, and text that is hardly brighter or darker.
+-- Collects from each page in a frame the width of its content, its formulas, figures and sections,
+-- whether its background is dark, and text with too little contrast.
 local SURVEY = [[
   const brightness = (color) => {
     const [red, green, blue] = color.match(/[\d.]+/g).map((part) => (part / 255) ** 2.2);
@@ -69,7 +69,7 @@ describe("lesson pages", function()
     return scratch.read(scratch.path("site/" .. name .. ".html"))
   end
 
-  it("are well-formed, need nothing else, and link each other in order", function()
+  it("are well-formed and self-contained, and link to each other in order", function()
     local index = read("index")
     html.check(index)
     local links = {}
@@ -98,7 +98,7 @@ describe("lesson pages", function()
     assert.truthy(page_text:find('<table class="notation"><tbody><tr><th', 1, true))
   end)
 
-  it("link papers and pages that are there, and nothing else", function()
+  it("link only to papers and existing pages", function()
     local linked = 0
     local names = tables.map(all, function(lesson) return lesson.name end)
     for _, name in ipairs { "index", table.unpack(names) } do
@@ -119,7 +119,7 @@ describe("lesson pages", function()
     assert.is_nil(alone:find("rotation.html", 1, true))
   end)
 
-  it("show the formula, the claims and the figure of each step, and no claim that fails", function()
+  it("show the formula, the figure and the claims of each step, all of which hold", function()
     for _, lesson in ipairs(all) do
       local text = read(lesson.name)
       for i, step in ipairs(lesson.steps) do
@@ -140,7 +140,7 @@ describe("lesson pages", function()
     end
   end)
 
-  it("name nothing twice, and refer to what is there", function()
+  it("have unique ids, and refer only to existing ones", function()
     local ids, names = {}, { "index" }
     for i, lesson in ipairs(all) do
       names[i + 1] = lesson.name
@@ -166,7 +166,7 @@ describe("lesson pages", function()
     end
   end)
 
-  it("stand as slides of a step each, which lead to each other", function()
+  it("can be slides with one step each, linked to each other", function()
     page.write({ all[2] }, scratch.path("slides"), "slides")
     local text = scratch.read(scratch.path("slides/rotation.html"))
     html.check(text)
@@ -179,7 +179,7 @@ describe("lesson pages", function()
     assert.is_nil(read("rotation"):find("scroll-snap", 1, true))
   end)
 
-  it("ask in a handout and do not answer", function()
+  it("have questions but no answers in a handout", function()
     page.write({ all[2] }, scratch.path("handout"), "handout")
     local text = scratch.read(scratch.path("handout/rotation.html"))
     html.check(text)
@@ -193,7 +193,7 @@ describe("lesson pages", function()
     assert.truthy(read("rotation"):find("agree up to rounding", 1, true))
   end)
 
-  it("ask before the answer and the results stand there; a handout shows neither", function()
+  it("ask before they show the answer and the results; a handout shows neither", function()
     local lesson = { name = "asking", title = "t", before = "b", after = "a", needs = {},
       notation = {}, steps = { {
       title = "s", text = "w", code = "x = 6 * 7\nx", claims = { { text = "x == 42" } },
@@ -227,7 +227,7 @@ describe("lesson pages", function()
     end
   end)
 
-  it("keep what was written as text", function()
+  it("escape HTML in texts", function()
     local hostile = "<b>&amp; \"x\" 'y'</b>"
     local lesson = { name = "hostile", title = hostile, before = hostile, after = hostile,
       needs = { hostile }, notation = { { "\"<b>\"", hostile } }, steps = {
@@ -244,7 +244,7 @@ describe("lesson pages", function()
     assert.is_nil(counts.s)
   end)
 
-  it("set minus signs in prose and leave code alone", function()
+  it("print minus signs in prose, but leave code unchanged", function()
     local lesson = { name = "minus", title = "t", before = "b", after = "a", needs = {},
       notation = {}, steps = { { title = "t", claims = {},
         text = "i - n and (-x) = -x to 1e-9, but `i - n`" } } }
@@ -264,7 +264,7 @@ describe("lesson pages", function()
     return table.concat(parts) .. "</body></html>"
   end
 
-  -- Check what a browser tells of the pages.
+  -- Checks the pages in a browser.
   local function check_pages(width, mode, options)
     local path, reason = browser.find()
     if not path then
@@ -301,11 +301,11 @@ describe("lesson pages", function()
     end
   end
 
-  it("show every formula and figure in a browser 1280 pixels wide", function()
+  it("show every formula and figure in a browser window of 1280 pixels", function()
     check_pages(1280, "light")
   end)
 
-  it("show them on a phone, 390 pixels wide, in the dark", function()
+  it("show them in dark mode on a phone of 390 pixels", function()
     check_pages(390, "dark", { "--blink-settings=preferredColorScheme=0" })
   end)
 end)

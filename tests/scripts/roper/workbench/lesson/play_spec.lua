@@ -1,4 +1,4 @@
--- What the script of the pages computes is what the core computes, in a real browser.
+-- The script of the pages computes the same numbers as the core, in a real browser.
 
 local browser = require("tests.browser")
 local core = require("roper.core")
@@ -8,9 +8,9 @@ local roper = require("roper")
 local scratch = require("tests.scratch")
 local tables = require("roper.base.tables")
 
--- Does to the page what it is told, one after the other, and writes what its figures then show.
+-- Runs a list of actions on the page, and writes the contents of its figures after each.
 -- Each is {figure, set = {name = value}}, {figure, drag = token, to = share of the line, button =
--- of the mouse} or {figure, press = token, key}.
+-- mouse button} or {figure, press = token, key}.
 local HAND <const> = [[
   const figures = document.querySelectorAll(".play");
   const acts = {
@@ -62,13 +62,13 @@ local function vector(list)
   return roper.tensor({ list }, "float64")
 end
 
--- An arrow as the picture holds it.
+-- The `transform` of an arrow in the picture.
 local function arrow(pair, from)
   local x, y, from_x, from_y = pair[1], pair[2], table.unpack(from or { 0, 0 })
   return { x, y, -y, x, from_x, from_y }
 end
 
--- What the core makes of each kind of figure, by name: numbers, or lists of them.
+-- The values that the core computes for each kind of figure, by name: numbers, or lists of them.
 local expected = {}
 
 function expected.rotation(play, state)
@@ -108,8 +108,8 @@ function expected.distance(play, state)
   return { curve = curve, point = place(state.distance), score = score(state.distance) }
 end
 
--- What one query of a figure fetches, and its weights: by a rotary scheme where that turns so, else
--- of what `turned` made.
+-- The output and the weights of the query of a figure: with the rotary scheme that rotates the same
+-- tensors, or else with tensors that `turned` has rotated.
 local function attend(play, state, turned, mask)
   local own, is_rotary = state.positions[#state.positions], state.turns:find("^qk?v?o?$")
   local function heads(letter, list)
@@ -164,14 +164,14 @@ function expected.attention(play, state)
   return found
 end
 
--- What is no longer the same, besides the output, when all move together.
+-- The values, besides the output, that change when all tokens move together.
 local CHANGES <const> = { q = "scores", qkkvo = "scores", qkv = "output", qkvO = "output",
   qkvvo = "output" }
 
--- What is done to a figure of each kind, and the state that this leaves.
-local told = {}
+-- The actions on a figure of each kind, and its state after each.
+local actions = {}
 
-function told.rotation(play)
+function actions.rotation(play)
   local second = #play.vectors > 1 and { base = 2.5 } or { theta = 0.35 }
   local function state(fields)
     for name, value in pairs(second) do
@@ -184,14 +184,14 @@ function told.rotation(play)
     { { set = { position = 0 } }, state({ position = 0 }) } }
 end
 
-function told.distance()
+function actions.distance()
   return { { { set = {} }, { distance = 20, base = 4, fraction = 1 } },
     { { set = { distance = 37, base = 2 } }, { distance = 37, base = 2, fraction = 1 } },
     { { set = { fraction = 0.25 } }, { distance = 37, base = 2, fraction = 0.25 } },
     { { set = { fraction = 0, distance = 200 } }, { distance = 200, base = 2, fraction = 0 } } }
 end
 
-function told.attention(play)
+function actions.attention(play)
   local a, b, c, d = table.unpack(play.positions)
   local list, turns = {}, play.turns[#play.turns]
   local function add(act, positions, causal)
@@ -228,7 +228,7 @@ local function numbers_in(text)
   return list
 end
 
--- What is wrong with what a figure shows; nil where nothing is.
+-- An error in the numbers that a figure shows; nil if there is none.
 local function difference(values, shown)
   for name, value in pairs(values) do
     local text = shown[name]
@@ -246,7 +246,7 @@ local function difference(values, shown)
   return nil
 end
 
--- Does any number of a kind, such as "score", differ in what is shown before and after?
+-- Does any number of a kind, such as "score", differ before and after?
 local function differs(kind, before, after)
   for name, text in pairs(before) do
     if name:find("^" .. kind) and after[name] ~= text then
@@ -256,7 +256,7 @@ local function differs(kind, before, after)
   return false
 end
 
-describe("a figure to play with", function()
+describe("an interactive figure", function()
   local plays = {} -- of all lessons
 
   setup(function()
@@ -280,7 +280,7 @@ describe("a figure to play with", function()
   end)
   teardown(scratch.remove)
 
-  it("waits hidden behind its still picture, and is not on paper", function()
+  it("is hidden until its script runs, and is left out of handouts", function()
     local text = scratch.read(scratch.path("site/play.html"))
     assert.equal(#plays, select(2, text:gsub('<figure class="play" [^>]*hidden=""', "")))
     assert.equal(#plays, select(2, text:gsub("<figcaption>still", "")))
@@ -290,7 +290,7 @@ describe("a figure to play with", function()
     assert.is_nil(text:find('class="play"', 1, true))
   end)
 
-  it("is refused where it cannot be drawn", function()
+  it("is rejected if it cannot be drawn", function()
     local function refused(given, message)
       local ok, found = pcall(lessons.lesson, { order = 1, title = "t", before = "b", after = "a",
         steps = { { title = "t", text = "t", figure = { caption = "c", draw = "x",
@@ -317,7 +317,7 @@ describe("a figure to play with", function()
     refused(attention({ query = { 1 } }), "option query: expected 2 numbers, got 1")
   end)
 
-  it("shows what the core computes, whatever is dragged", function()
+  it("shows the numbers that the core computes, whatever is dragged", function()
     local path, reason = browser.find()
     if not path then
       pending(reason)
@@ -325,7 +325,7 @@ describe("a figure to play with", function()
     end
     local acts, states = {}, {}
     for i, play in ipairs(plays) do
-      for _, entry in ipairs(told[play.kind](play)) do
+      for _, entry in ipairs(actions[play.kind](play)) do
         entry[1].figure = i
         acts[#acts + 1], states[#states + 1] = entry[1], entry[2]
       end

@@ -7,7 +7,7 @@ local prose = require("roper.workbench.lesson.prose")
 local PAPER = "([Su et al. 2021](arXiv:2104.09864), eq. 15)"
 
 describe("prose", function()
-  it("is plain on a terminal", function()
+  it("is plain text on a terminal", function()
     for text, shown in pairs {
       ["the turn $R_{i-n} v_i$, `a_b`"] = "the turn Rᵢ₋ₙ vᵢ, a_b",
       [PAPER] = "(Su et al. 2021, arXiv:2104.09864, eq. 15)",
@@ -20,7 +20,7 @@ describe("prose", function()
     end
   end)
 
-  it("holds formulas and links on pages", function()
+  it("contains formulas and links on pages", function()
     local function render(text)
       local shown = markup.render(html.inline(document.prose(text), function(name)
         return name == "rotation" and "rotation.html"
@@ -40,7 +40,7 @@ describe("prose", function()
     assert.equal("−x", render("-x"))
   end)
 
-  it("tells what is wrong in a formula or with a paper's number", function()
+  it("reports an error in a formula or in a paper's number", function()
     assert.error_matches(function() prose.line "the $a_$" end, "expected a letter, .* of: a_$")
     assert.error_matches(function() prose.line "[S](arXiv:21)" end,
       "expected the number of a paper such as arXiv:2104.09864, got arXiv:21")

@@ -70,7 +70,7 @@ describe("a question", function()
     end
   end)
 
-  it("comes alone, in a list, or not at all", function()
+  it("can be single, in a list, or absent", function()
     assert.same({}, questions.all("here", nil))
     assert.equal("open", questions.all("here", ANSWER)[1].kind)
     assert.equal(2, #questions.all("here", { ANSWER, ANSWER }))
@@ -78,7 +78,7 @@ describe("a question", function()
       "^here 2: option answer")
   end)
 
-  it("that is a choice is answered by a number or a letter", function()
+  it("with choices is answered by a number or a letter", function()
     local wanted = "a number from 1 to 3, or a letter from a to c"
     judges(question({ choices = { "left", "right", "up" }, expect = 2,
       hints = { { "it == 1", "The other." }, "Think." } }), {
@@ -95,7 +95,7 @@ describe("a question", function()
     })
   end)
 
-  it("that is a number is answered by Lua that gives one", function()
+  it("for a number is answered by an expression with a number as its value", function()
     local wanted = "one number, such as 0.5 or math.cos(1)"
     judges(question({ expect = "2 * x", hints = { { "it == -6", "The sign." }, "Think." } }), {
       { "6", "right" }, { "6.05", "right" }, { "x + 3", "right" }, { "math.sqrt(36)", "right" },
@@ -117,7 +117,7 @@ describe("a question", function()
       { "100", "wrong" } })
   end)
 
-  it("that is a line of Lua is answered by one, and only a right one leaves variables", function()
+  it("for a line of Lua is answered by one, and keeps the variables only of a right one", function()
     local wanted = "a line of Lua"
     judges(question({ check = "y == 2 * x", sample = "y = 6",
       hints = { { "y == -6", "The sign." }, { "it == 6", "Set y." }, "Think." } }), {
@@ -139,7 +139,7 @@ describe("a question", function()
     assert.equal(3, scope.x)
   end)
 
-  it("whose expectation is no number says so", function()
+  it("reports an expected value that is not a number", function()
     for source, got in pairs({ ["nil"] = "nil", ["'5'"] = '"5"', ["0/0"] = "%-?nan" }) do
       assert.error_matches(function() questions.expected(question({ expect = source }), {}) end,
         "^expect: expected a number, got " .. got .. "$")

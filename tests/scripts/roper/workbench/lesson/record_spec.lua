@@ -7,7 +7,7 @@ local uv = require("luv")
 
 local folders = 0
 
--- A fresh place for what is kept; with this in its record, where some is given.
+-- Sets a fresh folder for the record, with the given content, if any.
 local function fresh(content)
   folders = folders + 1
   local state = scratch.path("state" .. folders)
@@ -40,7 +40,7 @@ describe("the record of lessons", function()
     end
   end)
 
-  it("keeps what changed, and everything else that is in it", function()
+  it("keeps changes, and all of its other content", function()
     fresh()
     assert.same({}, record.load())
     assert.is_nil(record.update("rotation", function(entry)
@@ -58,7 +58,7 @@ describe("the record of lessons", function()
       core.json_decode(scratch.read(path)))
   end)
 
-  it("that is damaged, or another's, is told and left as it is", function()
+  it("reports a damaged or foreign file, and leaves it unchanged", function()
     for _, content in ipairs({ "", "{", "no JSON", "[]", "7", "{}", '{"lessons": []}',
       '{"lessons": 5}', '{"lessons": {"a": 5}}', '{"lessons": {"a": {}}}',
       '{"lessons": {"a": {"step": "2", "answered": []}}}',
@@ -77,7 +77,7 @@ describe("the record of lessons", function()
     end
   end)
 
-  it("that cannot be read or written says why", function()
+  it("reports why it cannot be read or written", function()
     local path = fresh()
     files.make(path)
     local problem = ("cannot read %s: expected a file, got a directory"):format(path)
@@ -96,7 +96,7 @@ describe("the record of lessons", function()
     assert.equal("neither XDG_STATE_HOME nor HOME is set\n", output)
   end)
 
-  it("keeps what many write at once", function()
+  it("keeps the changes of processes that write at the same time", function()
     fresh()
     local code = [[for i = 1, 25 do
       assert(not require("roper.workbench.lesson.record").update("shared", function(entry)
