@@ -7,7 +7,7 @@ describe("./roper", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  -- Run it; returns a table that says how it went.
+  -- Runs it, and returns its exit status and output.
   local function roper(...)
     local status, output, errors = process.run({ "./roper", ... })
     return { status = status, output = output, errors = errors }
@@ -33,7 +33,7 @@ describe("./roper", function()
       assert.same(done("0.0\ttrue\t" .. path .. "\t-x\ta\t-x\n"), roper(path, "a", "-x"))
     end)
 
-    it("tells errors with the frames of the script", function()
+    it("reports errors with the frames of the script", function()
       local path = scratch.write("wrong.lua",
         "local function f()\n  roper.zeros { 2, 3 }:matmul(7)\nend\nio.write('before ')\nf()\n")
       local result = roper(path)
@@ -44,14 +44,14 @@ describe("./roper", function()
         path), result.errors:match("\n.*$"))
     end)
 
-    it("tells syntax errors and unreadable files", function()
+    it("reports syntax errors and unreadable files", function()
       local path = scratch.write("syntax.lua", "x = = 1")
       local reason = ("roper: %s:1: unexpected symbol near '='\n"):format(path)
       assert.same(failed(1, reason), roper(path))
       assert.same(failed(1, "roper: cannot read /tmp: Is a directory\n"), roper("/tmp"))
     end)
 
-    it("can leave with a status of its own", function()
+    it("can exit with its own status", function()
       assert.same({ status = 7, output = "", errors = "" },
         roper(scratch.write("leave.lua", "os.exit(7)")))
     end)
@@ -67,7 +67,7 @@ describe("./roper", function()
   end)
 
   describe("-", function()
-    it("runs standard input, as no argument does", function()
+    it("runs standard input, like no argument", function()
       assert.same(done("-\tx\n"), piped("print(arg[0], ...)\n", "-", "x"))
       assert.same(done("0.0\n"), piped("print(roper.zeros{2}:sum():item())"))
       assert.same(done(""), piped(""))
@@ -83,7 +83,7 @@ describe("./roper", function()
       assert.same(done("-1\n"), roper("-e", "-1"))
     end)
 
-    it("fails with the code", function()
+    it("reports the errors of the code", function()
       assert.same(failed(1, "roper: -e:1: boom\n"), roper("-e", "error('boom')"))
       assert.same(failed(1, "roper: -e:1: unexpected symbol near '='\n"), roper("-e", "x = = 1"))
       local reason = 'roper: -e:1: roper has no field "zeroes"; did you mean "zeros"?\n'
@@ -97,7 +97,7 @@ describe("./roper", function()
     end)
   end)
 
-  it("fails where standard output takes nothing more", function()
+  it("fails if standard output is full", function()
     local loop = "-e 'for i = 1, 1e5 do print(i) end'"
     for _, words in ipairs { "--version", loop, "lesson" } do
       local status, _, errors = process.run({ "sh", "-c", "./roper " .. words .. " >/dev/full" })
@@ -106,7 +106,7 @@ describe("./roper", function()
     end
   end)
 
-  it("works without a standard stream, and fails only where it cannot write its output", function()
+  it("works without a standard stream, and fails only if it cannot write its output", function()
     local full = "roper: cannot write all of standard output\n"
     for closed, expected in pairs({
       ["<&-"] = { 0, "2\n", "" },
@@ -122,11 +122,11 @@ describe("./roper", function()
   end)
 
   describe("options", function()
-    it("tells the version", function()
+    it("print the version", function()
       assert.same(done("roper " .. require("roper").version .. "\n"), roper("--version"))
     end)
 
-    it("helps within 80 columns", function()
+    it("print help within 80 columns", function()
       for _, words in ipairs({ { "-h" }, { "--help" }, { "train", "-h" }, { "study", "-h" },
                              { "sweep", "-h" }, { "runs", "-h" }, { "eval", "-h" },
                              { "sample", "-h" } }) do
@@ -141,7 +141,7 @@ describe("./roper", function()
     end)
   end)
 
-  it("helps with a command by its name, too", function()
+  it("prints the help of a command for help NAME", function()
     assert.same(roper("eval", "--help"), roper("help", "eval"))
     assert.same(roper("--help"), roper("help"))
     assert.same(failed(2, "roper: 'evl' is not a command, an option or a file; "
@@ -149,7 +149,7 @@ describe("./roper", function()
   end)
 
   describe("train", function()
-    it("shows what it would do", function()
+    it("prints the configuration and its cost for --dry-run", function()
       local result = roper("train", "substring_index", "position=rope", "seed=7", "preset=smoke",
                            "--dry-run")
       assert.equal(0, result.status)
@@ -165,7 +165,7 @@ describe("./roper", function()
       end
     end)
 
-    it("goes on by the line that Ctrl-C prints, and by no other than its own fields", function()
+    it("resumes by the command that Ctrl-C prints, and only with its own fields", function()
       local here, folder = uv.cwd(), scratch.path("train")
       uv.fs_mkdir(folder, 493)
       local function interrupted(line)
@@ -214,7 +214,7 @@ describe("./roper", function()
       assert.truthy(roper("runs", folder).output:find("finished", 1, true))
     end)
 
-    it("goes on with nothing that is no run of an experiment", function()
+    it("does not resume a folder that is not a run of an experiment", function()
       local folder = scratch.path("none")
       local function refuses(reason)
         local result = roper("train", "--resume", folder)
@@ -228,7 +228,7 @@ describe("./roper", function()
       refuses("expected the run of an experiment")
     end)
 
-    it("refuses what it does not know, with the nearest name", function()
+    it("rejects unknown names, and suggests the nearest", function()
       local function refuses(reason, ...)
         local result = roper(...)
         assert.equal(2, result.status)
@@ -245,7 +245,7 @@ describe("./roper", function()
     end)
   end)
 
-  it("refuses what is nothing it knows", function()
+  it("rejects a word that is not a command, an option or a file", function()
     assert.same(failed(2, "roper: 'trian' is not a command, an option or a file; "
       .. "did you mean \"train\"?\nTry roper --help.\n"), roper("trian"))
     assert.same(failed(2, "roper: '--verison' is not a command, an option or a file; "
@@ -254,7 +254,7 @@ describe("./roper", function()
       .. "Try roper --help.\n"), roper("none.lua"))
   end)
 
-  it("says why a file cannot be run", function()
+  it("reports why a file cannot be run", function()
     local path = scratch.path("seen by nobody.lua")
     assert(uv.fs_symlink(path, path))
     local found = roper(path)
@@ -262,7 +262,7 @@ describe("./roper", function()
     assert.truthy(found.errors:find("cannot open " .. path, 1, true), found.errors)
   end)
 
-  it("says nothing about a broken pipe", function()
+  it("ends silently after a broken pipe", function()
     local status, output, errors = process.run({ "sh", "-c",
       "./roper -e 'for i = 1, 1e9 do print(i) end' | head -n 1" })
     assert.same({ 0, "1\n", "" }, { status, output, errors })
@@ -276,7 +276,7 @@ describe("./roper", function()
     assert.equal("42\n", output)
   end)
 
-  it("takes no module from the current folder, its own or its workers'", function()
+  it("loads no module from the current folder, in its process or its workers", function()
     local trap = ("io.open(%q, 'a'):write(... , '\\n'):close()"):format(scratch.path("taken"))
     files.make(scratch.path("roper/session/cli"))
     for _, name in ipairs({ "luv", "roper", "argparse", "readline", "roper/native", "roper/core",
@@ -298,7 +298,7 @@ describe("./roper", function()
     assert.is_nil(uv.fs_stat(scratch.path("taken")))
   end)
 
-  it("finds the modules beside a script, after those of the library", function()
+  it("loads modules from the folder of a script, after those of the library", function()
     local beside = scratch.path("beside")
     files.make(beside)
     scratch.write("beside/own.lua", "return { answer = 42 }")
@@ -317,7 +317,7 @@ describe("./roper", function()
       scratch.path("sweep"), "--jobs", "1" })))
   end)
 
-  it("leaves the library to a stock interpreter", function()
+  it("has a library that a stock interpreter can load", function()
     local status, output = process.run({ "lua5.4", "-e",
       "roper = require 'roper' print(roper.ones { 2 })" }, nil,
       { LUA_PATH = "scripts/?.lua;scripts/?/init.lua;;", LUA_CPATH = "build/?.so;;" })
@@ -325,7 +325,7 @@ describe("./roper", function()
     assert.equal("float32 [2]\n1 1\n", output)
   end)
 
-  it("finds itself in the workers of a stock interpreter with a relative path", function()
+  it("is found by the workers of a stock interpreter with a relative path", function()
     local code = ([[roper = require 'roper'
       local sweep = roper.sweep.run { what = "copy", folder = %q, jobs = 1, stream = io.tmpfile(),
         fields = { preset = "smoke", letters = 3, steps = 1, position = "rope" } }

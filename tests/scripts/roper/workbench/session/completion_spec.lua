@@ -38,7 +38,7 @@ describe("completion.words", function()
   end)
 end)
 
-describe("completion of measured runs", function()
+describe("completion of the fields of runs", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
@@ -46,7 +46,7 @@ describe("completion of measured runs", function()
     return completion.words(line, { "runs", "eval" })
   end
 
-  it("offers what runs are listed by", function()
+  it("offers the fields that select runs", function()
     assert.same({ "status=" }, words("roper runs stat"))
     assert.same({ "status=finished" }, words("roper runs somewhere status=fin"))
     assert.same({ "position=rope,none" }, words("roper runs position=rope,non"))
@@ -55,7 +55,7 @@ describe("completion of measured runs", function()
     assert.truthy(#words("roper runs ") > 20)
   end)
 
-  it("offers what a run is measured by", function()
+  it("offers the fields that eval can set", function()
     assert.same({}, words("roper eval "))
     assert.same({}, words("roper eval nowhere max"))
     assert.equal(0, (process.run({ "sh", "-c", ("cd '%s' && '%s/roper' train addition preset=smoke "

@@ -4,8 +4,8 @@ local sessions = require("tests.sessions")
 
 local COLUMNS <const>, ROWS <const> = 80, 24
 
--- What a newcomer types in the first hour, each with what it prints; true where that is only to
--- fit the terminal, and the prompt after it.
+-- Input of a newcomer in the first hour, and its output; true if the output must only fit on the
+-- terminal, with the prompt after it.
 local HOUR <const> = {
   ["rotation and attention"] = {
     { "q = roper.randn{1, 1, 6, 4}", "" },
@@ -102,7 +102,7 @@ describe("the first hour", function()
   teardown(scratch.remove)
 
   for about, lines in pairs(HOUR) do
-    it("has " .. about .. " on a terminal of 80 columns and 24 rows", function()
+    it("fits " .. about .. " on a terminal of 80 columns and 24 rows", function()
       local folder = scratch.path(about:gsub(" ", "-"))
       file.make(folder)
       local screen = sessions.start(sessions.newcomer({ PAGER = "cat" }), ("cd '%s' && "

@@ -7,7 +7,7 @@ describe("the session of a notebook", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  -- What it prints and shows for requests, one after the other.
+  -- The output and the messages for a list of requests.
   local function answers(requests)
     local lines = {}
     for i, request in ipairs(requests) do
@@ -24,7 +24,7 @@ describe("the session of a notebook", function()
     return list
   end
 
-  it("shows tensors as tables, plots as pictures, and what is printed in its order", function()
+  it("shows tensors as tables and plots as pictures, in order with printed text", function()
     local list = answers({ { execute = "x = roper.eye(2)" },
       { execute = "print 'a'; x\nplot.line({1, 2})\nio.write 'b';\nx, 1" } })
     assert.same({ reply = {} }, list[1])
@@ -56,7 +56,7 @@ describe("the session of a notebook", function()
     assert.is_nil(list[7].data["text/html"])
   end)
 
-  it("tells what is wrong, also with a cell that does not end", function()
+  it("reports errors, even of incomplete cells", function()
     local list = answers({ { execute = "roper.zeros{2}:summ()" }, { execute = "for i = 1, 2 do" },
       { execute = "'\xC3\xA9' + {}" }, { execute = "rooper" }, { execute = "%tim x" } })
     assert.equal('a tensor has no field "summ"; did you mean "sum"?', list[1].reply.error)
@@ -66,7 +66,7 @@ describe("the session of a notebook", function()
     assert.equal('unknown command %tim; did you mean "time"?', list[5].reply.error)
   end)
 
-  it("completes and tells about names", function()
+  it("completes and explains names", function()
     local list = answers({ { complete = "é = roper.atten" }, { inspect = "roper.eye(" },
       { inspect = "nothing_of_it" }, { inspect = "1" } })
     assert.same({ names = { "roper.attention", "roper.attention_weights" }, start = 4 },
@@ -76,7 +76,7 @@ describe("the session of a notebook", function()
     assert.is_nil(list[4].reply.text)
   end)
 
-  it("ends where its person leaves", function()
+  it("ends if the user leaves", function()
     assert.same({}, answers({ { execute = "exit" }, { execute = "1" } }))
   end)
 end)
@@ -85,7 +85,7 @@ describe("the kernel", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("says what is not installed", function()
+  it("reports missing programs and packages", function()
     local _, _, errors = process.run({ "./roper", "kernel", "install", "--python", "no-python" })
     assert.equal("roper: cannot find the program no-python; install it: "
       .. "apt-get install python3\n", errors)
@@ -101,7 +101,7 @@ describe("the kernel", function()
     assert.truthy(errors:find("install ipykernel for .* %-m pip install ipykernel"), errors)
   end)
 
-  it("is uninstalled without the Python that installed it", function()
+  it("can be uninstalled without the Python that installed it", function()
     local uv = require("luv")
     local path = ""
     for _, name in ipairs({ "jupyter", "kernels", "roper" }) do
@@ -120,7 +120,7 @@ describe("the kernel", function()
     uninstall({ JUPYTER_DATA_DIR = false, XDG_DATA_HOME = scratch.path("") })
   end)
 
-  -- What a cell wrote.
+  -- The output of a cell.
   local function printed(outputs)
     local parts = {}
     for i, output in ipairs(outputs) do
@@ -151,7 +151,7 @@ describe("the kernel", function()
     assert.equal('a tensor has no field "summ"; did you mean "sum"?', cells[3][1].evalue)
     assert.equal("interrupted", last(4).evalue)
     assert.truthy(cells[5][1].data["text/plain"]:find("2"))
-    assert.truthy(printed(cells[6]):find("^running\n.")) -- and how the shell ended
+    assert.truthy(printed(cells[6]):find("^running\n.")) -- and the shell's exit status
     assert.truthy(last(7).evalue:find("roper has ended (SIGKILL)", 1, true))
     assert.equal("nil", last(8).data["text/plain"])
     assert.truthy(last(9).evalue:find("roper has ended (status 0)", 1, true))

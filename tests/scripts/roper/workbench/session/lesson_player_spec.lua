@@ -6,7 +6,7 @@ describe("a lesson at the terminal", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  -- On a terminal so high that no step is paged.
+  -- Starts a lesson on a terminal that is high enough to show each step without paging.
   local function start(name, environment)
     return process.open("stty rows 200; ./roper lesson " .. name,
       environment or sessions.newcomer())
@@ -23,20 +23,20 @@ describe("a lesson at the terminal", function()
       { title = "Rest", text = "Words." } } }
   ]]
 
-  local plain -- its file
+  local plain -- path of the lesson
 
   before_each(function()
     plain = scratch.write("plain.lua", PLAIN)
   end)
 
-  -- Enter a line; wait for what it shows, then for the prompt of a step.
+  -- Enters a line, and waits for its output and the prompt of a step.
   local function enter(screen, text, shown, step)
     screen:type(text .. "\r")
     screen:expect(shown)
     screen:expect(("plain %d/3> "):format(step))
   end
 
-  it("takes Enter, back and again, and runs Lua in between", function()
+  it("accepts Enter, back and again, and runs Lua in between", function()
     local screen = start(plain)
     screen:expect("Plain words\n")
     screen:expect("Press Enter to continue.")
@@ -52,14 +52,14 @@ describe("a lesson at the terminal", function()
     enter(screen, "", "2/3  Count on\n", 2)
     enter(screen, "answer", "This step has no question.\n", 2)
     enter(screen, "row[1]", "1\n", 2)
-    enter(screen, "x", '"changed"\n', 2) -- going on runs nothing again
+    enter(screen, "x", '"changed"\n', 2) -- Enter does not run the code again
     enter(screen, "again", "2/3  Count on\n", 2)
     enter(screen, "x", "42\n", 2)
     enter(screen, "back", "1/3  Count\n", 1)
     enter(screen, "row[1]", "42\n", 1)
     screen:type("x, again = 'changed', 'mine'\r")
     screen:expect("plain 1/3> ")
-    enter(screen, "again", '"mine"\n', 1) -- Lua's name, not the word
+    enter(screen, "again", '"mine"\n', 1) -- the variable, not the command
     enter(screen, "%answer", "Because.\n", 1)
     enter(screen, "%again", "1/3  Count\n", 1)
     enter(screen, "x", "42\n", 1)
@@ -67,7 +67,7 @@ describe("a lesson at the terminal", function()
     assert.equal(0, screen:leave())
   end)
 
-  it("takes statements of several lines, reports errors, and is interrupted by Ctrl-C", function()
+  it("runs statements of several lines, reports errors, and is interrupted by Ctrl-C", function()
     local home = sessions.newcomer()
     local screen = start(plain, home)
     screen:expect("plain 1/3> ")
@@ -90,7 +90,7 @@ describe("a lesson at the terminal", function()
     assert.equal(0, screen:leave())
     screen = start(plain .. " 2", home)
     screen:expect("2/3  Count on\n")
-    enter(screen, "x", "42\n", 2) -- of the step before it
+    enter(screen, "x", "42\n", 2) -- set in the step before
     screen:type("\4")
     assert.equal(0, screen:leave())
   end)
@@ -118,14 +118,14 @@ describe("a lesson at the terminal", function()
           { question = "Why?", answer = "Because." } } } } }
   ]]
 
-  -- Enter a line; wait for what it shows, then for the prompt.
+  -- Enters a line, and waits for its output and the prompt.
   local function say(screen, text, shown, prompt)
     screen:type(text .. "\r")
     local before = screen:expect(shown)
     return before .. screen:expect(prompt)
   end
 
-  it("asks first, takes answers, gives hints, and continues where the user left", function()
+  it("asks first, judges answers, gives hints, and continues where the user left off", function()
     local path = scratch.write("asking.lua", ASKING)
     local home = sessions.newcomer()
     local screen = start(path, home)
@@ -160,7 +160,7 @@ describe("a lesson at the terminal", function()
     say(screen, "", "2/2  Do\n", "Try it. Set y.\n")
     screen:expect("asking 2/2 ?> ")
     say(screen, "y = 41", "Not yet. y is not x.\n", "asking 2/2 ?> ")
-    -- A wrong answer leaves nothing.
+    -- A wrong answer leaves no variables.
     say(screen, "> y", 'undefined variable "y"\n', "asking 2/2 ?> ")
     screen:type("\4")
     screen:expect(("To continue this lesson:\n./roper lesson %s 2\n"):format(path))
@@ -189,7 +189,7 @@ describe("a lesson at the terminal", function()
     screen:type("\4")
     assert.equal(0, screen:leave())
 
-    screen = start(path .. " 1", home) -- anew
+    screen = start(path .. " 1", home) -- starts over
     screen:expect("Predict first. Where to?\n")
     screen:expect("asking 1/2 ?> ")
     say(screen, "", "Not answered.\n\nPredict first. How much?\n", "asking 1/2 ?> ")
@@ -201,7 +201,7 @@ describe("a lesson at the terminal", function()
     assert.equal(0, screen:leave())
   end)
 
-  it("takes commands while text waits, and discards the text when it leaves the step", function()
+  it("accepts commands while text waits, and discards the text when it leaves the step", function()
     local path = scratch.write("long.lua", ([[return roper.lesson { order = 1, title = "Long",
       before = "b", after = "a", steps = { { title = "one", text = "w", code = %q,
       identity = { "cos(m) == cos(-m)", given = { m = "position" } } } } }]]):format(
@@ -269,7 +269,7 @@ describe("a lesson at the terminal", function()
     assert.equal("damaged", scratch.read(kept))
   end)
 
-  it("shows a screenful at a time", function()
+  it("shows one screenful at a time", function()
     local screen = process.open("stty rows 24 cols 80; ./roper lesson general-form",
       sessions.newcomer())
     local pages, shown = 0

@@ -1,5 +1,5 @@
-"""Runs a notebook in the kernel roper; prints, as JSON, what each cell shows, then completion and
-help. A cell that prints "running" is interrupted."""
+"""Runs a notebook in the kernel roper. Prints the output of each cell, then a completion and help,
+as JSON. Interrupts a cell that prints "running"."""
 
 import asyncio
 import json

@@ -5,7 +5,7 @@ local terminal = require("roper.base.terminal")
 describe("a screenful", function()
   local rows, columns = terminal.rows, terminal.columns
 
-  -- The pages of a text on a terminal of 7 rows and 10 columns; the prompt has one of the rows.
+  -- The pages of a text on a terminal of 7 rows and 10 columns; the prompt takes one row.
   local function pages(...)
     local screen, list = screenfuls.new(), {}
     for _, text in ipairs({ ... }) do
@@ -27,7 +27,7 @@ describe("a screenful", function()
     terminal.rows, terminal.columns = rows, columns
   end)
 
-  it("shows at once everything that fits", function()
+  it("shows everything at once if it fits", function()
     assert.same({ "1\n2\n3\n4\n5\n6\n" }, pages("1\n2\n3\n4\n5\n6\n"))
     assert.same({ "1\n2\n", "3\n4\n5\n6\n" }, pages("1\n2\n", "3\n4\n5\n6\n"))
   end)
@@ -37,7 +37,7 @@ describe("a screenful", function()
     assert.same({ "1\n2\n", "", "3\n4\n5\n6\n" }, pages("1\n2\n", "\n3\n4\n5\n6\n"))
   end)
 
-  it("is filled if a paragraph is higher than the screen", function()
+  it("is filled if a paragraph is longer than the screen", function()
     assert.same({ "1\n2\n3\n4\n5\n6\n", "7\n" }, pages("1\n2\n3\n4\n5\n6\n7\n"))
     assert.same({ "1\n\n2\n3\n4\n5\n", "6\n7\n8\n" }, pages("1\n\n2\n3\n4\n5\n6\n7\n8\n"))
     assert.same({ "1\n2\n3\n", "4\n5\n6\n7\n8\n9\n", "10\n" },

@@ -12,7 +12,7 @@ local uv = require("luv")
 before_each(scratch.create)
 after_each(scratch.remove)
 
--- Was every trial run once, by `least` processes or more?
+-- Checks that every trial ran once, by at least `least` processes.
 local function assert_shared(folder, count, least)
   local owners, workers = {}, 0
   local trials = plan.read(folder)
@@ -29,7 +29,7 @@ local function assert_shared(folder, count, least)
 end
 
 describe("slurm.write", function()
-  it("writes a script that a shell understands, whatever the folder is called", function()
+  it("writes a valid shell script for any folder name", function()
     local folder = scratch.path("a sweep's $(folder) \"here\"")
     files.make(folder)
     local path = slurm.write(folder, { jobs = 7, threads = 3 })
@@ -40,20 +40,20 @@ describe("slurm.write", function()
                             "#SBATCH --signal=B:INT@60" }) do
       assert.truthy(text:find("\n" .. line .. "\n", 1, true), line)
     end
-    -- A worker without a sweep says so, with the name as it was.
+    -- Without a sweep, the worker reports the folder by its exact name.
     local status, _, errors = process.run({ "sh", path })
     assert.equal(1, status)
     assert.truthy(errors:find("expected a sweep in " .. folder, 1, true), errors)
   end)
 
-  -- A folder of programs with an sbatch that does this.
+  -- A search path with an sbatch that runs this code.
   local function path_with(script)
     local path = scratch.write("sbatch", "#!/bin/sh\n" .. script)
     uv.fs_chmod(path, 493)
     return { PATH = scratch.path(".") .. ":" .. os.getenv("PATH") }
   end
 
-  it("hands sbatch its options, and tells the job", function()
+  it("passes options to sbatch, and prints the job", function()
     local folder = scratch.path("sweep")
     local status, output = process.run(sweeps.command(folder, "seed=1..3", "--slurm",
       "--sbatch=--time=1:00:00", "--sbatch=--comment=it's", "--threads", "4"), nil,
@@ -68,7 +68,7 @@ describe("slurm.write", function()
     assert.equal(3, #plan.read(folder))
   end)
 
-  it("says what sbatch has against it", function()
+  it("reports the error of sbatch", function()
     local folder = scratch.path("sweep")
     local status, output, errors = process.run(sweeps.command(folder, "seed=1", "--slurm"), nil,
       path_with('echo "sbatch: error: no such partition" >&2; exit 1'))
@@ -79,7 +79,7 @@ describe("slurm.write", function()
 end)
 
 describe("a sweep", function()
-  it("is a job array of Slurm", function()
+  it("runs as a job array of Slurm", function()
     local reason = process.missing("munged", "slurmctld", "slurmd", "sbatch", "squeue")
     if reason then
       return pending("no Slurm here: " .. reason)
@@ -99,7 +99,7 @@ describe("a sweep", function()
       local job = output:match("^Submitted job (%d+): 8 trials in .*/sweep, with the script "
         .. ".*/slurm.sh\n$")
       assert.truthy(job, output)
-      for task = 1, 2 do -- the second may begin when the first has done all
+      for task = 1, 2 do -- the second may start after the first has finished all trials
         assert.truthy(files.read(("%s/slurm-%s-%d.log"):format(folder, job, task)))
       end
       assert_shared(folder, 8, 1)
@@ -108,7 +108,7 @@ describe("a sweep", function()
     assert(ok, message)
   end)
 
-  -- Let a launcher start workers of 12 trials.
+  -- Starts workers of 12 trials with a launcher.
   local function launch(command, input, environment)
     local folder = scratch.path("sweep")
     local worker = sweeps.command(folder, "position=rope,roper", "seed=1..6", "--worker")

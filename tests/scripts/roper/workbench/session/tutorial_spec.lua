@@ -1,8 +1,8 @@
 local scratch = require("tests.scratch")
 local sessions = require("tests.sessions")
 
--- What the first chapter of a PyTorch tutorial does, in the lines that it takes there; and the
--- lines here with what a session prints for each. A line that is not complete prints nothing.
+-- The first chapter of a PyTorch tutorial: its lines in Python, and the lines of a session with
+-- their output. An incomplete line prints nothing.
 local CHAPTER <const> = {
   { title = "tensors from data, and what they are", torch = [=[
 data = [[1, 2], [3, 4]]
@@ -140,7 +140,7 @@ describe("the first chapter of a PyTorch tutorial", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("is typed in no more lines than there", function()
+  it("takes no more lines than in Python", function()
     assert.equal(10, #CHAPTER)
     local folder = scratch.path(""):match("^(.*)/$")
     local screen = sessions.start()

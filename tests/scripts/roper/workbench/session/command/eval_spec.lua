@@ -11,7 +11,7 @@ describe("eval and sample", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  -- Train a small run in a folder of this name.
+  -- Trains a small run in a folder of this name.
   local function train(name, experiment_name, fields)
     local config = experiment.configure(experiment_name, tables.merged({ preset = "smoke",
       steps = 2 }, fields))
@@ -26,7 +26,7 @@ describe("eval and sample", function()
     return { status, output, errors }
   end
 
-  -- The command fails with this status, says so, and prints nothing else.
+  -- Checks that the command fails with this status and message, and prints nothing else.
   local function refuses(status, message, ...)
     local found = roper(...)
     assert.same({ status, "" }, { found[1], found[2] })
@@ -38,7 +38,7 @@ describe("eval and sample", function()
 
     setup(function() result, folder = train("problems", "addition") end)
 
-    it("finds what the run found at its end", function()
+    it("repeats the results of the run", function()
       local found = roper("eval", folder)
       assert.equal("", found[3])
       local lines = { measures.line(result), "",
@@ -50,13 +50,13 @@ describe("eval and sample", function()
       assert.equal(table.concat(lines, "\n") .. "\n", found[2])
     end)
 
-    it("asks for others, and fewer", function()
+    it("evaluates other and fewer problems", function()
       local output = roper("eval", folder, "max_digits=3", "problems=2", "test_sequences=4",
         "--checkpoint", "best")[2]
       assert.matches("^%d of 2 solved .*\n  max_digits=7  +%d of 2 ", output)
     end)
 
-    it("answers what it is asked, or what it draws, and grades that", function()
+    it("answers a given or random problem, and grades the answer", function()
       local found = roper("sample", folder, "?d=1+2;", "--temperature", "0")
       assert.equal("", found[3])
       assert.matches("^question  %?d=1%+2;\nanswer    .+\n"
@@ -69,7 +69,7 @@ describe("eval and sample", function()
         roper("sample", folder, "?d=1000+2;", "--tokens", "3")[2])
     end)
 
-    it("says right where it is", function()
+    it("grades a right answer as right", function()
       local lines = scratch.write("oracle.lua", [[
         local generate = require "roper.model.generate"
         generate.generate = function(_, prompts, o) return { (o.task:answer(prompts[1])) } end]])
@@ -77,7 +77,7 @@ describe("eval and sample", function()
         roper("sample", folder, "?d=1+2;", "--load", lines)[2])
     end)
 
-    it("refuses what cannot be", function()
+    it("rejects missing runs and impossible fields", function()
       local none = scratch.path("none")
       refuses(1, ("runs: there is no folder " .. none), "eval", none)
       refuses(2, 'eval: cannot set max_digit; did you mean "max_digits"? It takes length, '
@@ -94,13 +94,13 @@ describe("eval and sample", function()
         .. 'got "h" at index 1', "sample", folder, "hello")
     end)
 
-    it("refuses another vocabulary", function()
+    it("rejects another vocabulary", function()
       local _, copy = train("copy", "copy")
       refuses(1, copy .. " was trained on a vocabulary of 28 tokens; this task has another one, "
         .. "of 6", "eval", copy, "alphabet=4")
     end)
 
-    it("refuses a checkpoint that is missing, cut, or another run's", function()
+    it("rejects a checkpoint that is missing, cut, or another run's", function()
       local _, other = train("other", "addition", { seed = 2, position = "rope" })
       local path = other .. "/checkpoint.safetensors"
       local own = files.read(path)
@@ -123,7 +123,7 @@ describe("eval and sample", function()
 
     setup(function() result, folder = train("text", "language_model", text_fields) end)
 
-    it("finds what the run found at its end", function()
+    it("repeats the results of the run", function()
       local found = roper("eval", folder)
       assert.equal("", found[3])
       assert.equal(measures.line(result), found[2]:match("^[^\n]*"))
@@ -133,7 +133,7 @@ describe("eval and sample", function()
         true), found[2])
     end)
 
-    it("predicts all of any text", function()
+    it("evaluates all of another text", function()
       local path = scratch.write("other.txt", ("Words, and more of them.\n"):rep(40))
       local output = roper("eval", folder, "text=" .. path)[2]
       assert.matches("^loss [%d.]+, perplexity [%d.]+, [%d.]+ bits per byte\n", output)
@@ -141,7 +141,7 @@ describe("eval and sample", function()
       assert.matches("\n  17 to 24  ", roper("eval", folder, "text=" .. path, "length=25")[2])
     end)
 
-    it("refuses what is no text, or shorter than a row", function()
+    it("rejects an invalid text, and one shorter than a row", function()
       for content, message in pairs({ [""] = "text: no text in ",
         ["a\255"] = "line 1: expected text in UTF-8, got the byte 0xFF",
         ["short"] = "text: option length: a row of 17 tokens is longer than the text" }) do
@@ -155,14 +155,14 @@ describe("eval and sample", function()
       refuses(1, "sample: expected a prompt in UTF-8, got a\\xFF", "sample", folder, "a\255")
     end)
 
-    it("goes on with a text, or begins one", function()
+    it("continues a text, or begins one", function()
       local found = roper("sample", folder, "The ", "--tokens", "5", "--temperature", "0")
       assert.equal("", found[3])
       assert.equal("The ", found[2]:sub(1, 4))
       assert.equal(0, roper("sample", folder, "--tokens", "5")[1])
     end)
 
-    it("needs neither the text nor the cache, but for what is its own", function()
+    it("needs the training text and the cache only to evaluate that text", function()
       if sentencepiece.missing then
         return pending(sentencepiece.missing)
       end

@@ -5,7 +5,7 @@ local process = require("tests.process")
 local scratch = require("tests.scratch")
 local sessions = require("tests.sessions")
 
--- A lesson of two steps, as its teacher has it in a file.
+-- A lesson file with two steps.
 local OWN <const> = [[
 return roper.lesson { order = 1, title = "My own", before = "b", after = "a", steps = {
   { title = "Begin", text = "First words.", code = "x = 1",
@@ -33,7 +33,7 @@ describe("./roper lesson", function()
     end
   end)
 
-  it("lists what is done, and says where that cannot be told", function()
+  it("lists the user's progress, and reports if it cannot be read", function()
     local home = sessions.newcomer()
     local kept = home.HOME .. "/.local/state/roper/lessons.json"
     files.make(home.HOME .. "/.local/state/roper")
@@ -55,7 +55,7 @@ describe("./roper lesson", function()
       .. "delete it\n"):format(kept), errors)
   end)
 
-  it("takes the number in the list for the name, and begins with a step", function()
+  it("accepts a lesson's number in the list, and the step to begin with", function()
     local status, output, errors = process.run({ "./roper", "lesson", "3", "5" })
     assert.equal(0, status)
     assert.equal("", errors)
@@ -65,7 +65,7 @@ describe("./roper lesson", function()
     assert.truthy(output:find("✓ every claim holds from step 5 on\n$"))
   end)
 
-  it("takes a file of one's own", function()
+  it("shows the lesson in a file", function()
     local path = scratch.write("my_own.lua", OWN)
     local status, output, errors = process.run({ "./roper", "lesson", path, "2" })
     assert.equal(0, status)
@@ -82,7 +82,7 @@ describe("./roper lesson", function()
     assert.truthy(errors:find(path .. ":2: unexpected symbol near <eof>", 1, true), errors)
   end)
 
-  it("shows a whole lesson where there is no terminal", function()
+  it("shows a whole lesson if there is no terminal", function()
     local status, output = process.run({ "./roper", "lesson", "general_form" })
     assert.equal(0, status)
     assert.truthy(output:find("^Many pairs, many frequencies\n"))
@@ -90,7 +90,7 @@ describe("./roper lesson", function()
     assert.truthy(output:find("✓ every claim holds\n$"))
   end)
 
-  it("checks one for a machine", function()
+  it("checks one, and prints TAP", function()
     local status, output, errors = process.run({ "./roper", "lesson", "rotation", "--check" })
     assert.equal(0, status)
     assert.equal("", errors)
@@ -98,7 +98,7 @@ describe("./roper lesson", function()
     assert.truthy(output:find("\n1%.%.%d+\n$"))
   end)
 
-  it("does not let a lesson end the check of its claims", function()
+  it("does not let the code of a lesson end its check", function()
     local step = OWN:gsub("x = 1\"", "x = 1; os.exit(0)\"")
     for content, message in pairs({
       [step] = "not ok 1 - my-own 1: runs\n# lesson:1: os.exit: a lesson cannot end",
@@ -139,7 +139,7 @@ describe("./roper lesson", function()
     assert.truthy(errors:find("index.html lists all lessons", 1, true), errors)
   end)
 
-  it("refuses what it does not know", function()
+  it("rejects unknown lessons, steps and options", function()
     local function refused(message, ...)
       local status, _, errors = process.run({ "./roper", "lesson", ... })
       assert.equal(2, status)
@@ -153,7 +153,7 @@ describe("./roper lesson", function()
     refused("unknown option '--chek'", "--chek")
   end)
 
-  it("has lessons that are scripts, too", function()
+  it("has lessons that also run as scripts", function()
     local path = "scripts/lessons/relative_distance.lua"
     local status, output, errors = process.run({ "./roper", path })
     assert.equal(0, status)

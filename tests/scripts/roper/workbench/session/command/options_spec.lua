@@ -1,7 +1,7 @@
 local process = require("tests.process")
 
 describe("options of commands", function()
-  -- The command refuses its arguments with this message, and does nothing else.
+  -- Checks that the command only reports this message about its arguments.
   local function refuses(message, ...)
     local status, output, errors = process.run({ "./roper", ... })
     assert.equal(2, status)
@@ -9,7 +9,7 @@ describe("options of commands", function()
     assert.equal(("roper: %s\nTry roper %s --help.\n"):format(message, (...)), errors)
   end
 
-  it("that take an integer name themselves where they got another thing", function()
+  it("are named in messages if their value is not an integer", function()
     for _, value in ipairs({ "x", "0", "1.5", "99999999999999999999" }) do
       local message = "%s: expected " .. require("roper.base.options").mismatch("size", 0)
         .. ", got " .. value
@@ -20,7 +20,7 @@ describe("options of commands", function()
     end
   end)
 
-  it("do not set what a study sets itself", function()
+  it("cannot set position and seed of a study", function()
     local message = "position and seed cannot be set: RoPE and RoPER are trained from the same "
       .. "--seeds"
     refuses(message, "study", "seed=3")

@@ -9,7 +9,7 @@ describe("./roper train", function()
   before_each(scratch.create)
   after_each(scratch.remove)
 
-  -- Train small runs at once, in the working directory of their own that `runs` is made in.
+  -- Trains several small runs at the same time, in a working directory with its own `runs`.
   local function train(count, ...)
     local words = { uv.fs_realpath("roper"), "train", "substring_index", ... }
     for name, value in pairs(sweeps.fields()) do
@@ -20,14 +20,14 @@ describe("./roper train", function()
       table.unpack(words) })
   end
 
-  it("leaves no folder of what it refuses before it begins", function()
+  it("leaves no folder if it fails before training", function()
     local status, _, errors = process.run({ "sh", "-c", ("cd %s && '%s' train language_model "
       .. "files=none"):format(scratch.path("."), uv.fs_realpath("roper")) })
     assert.same({ 1, "roper: text: no file or folder none\n" }, { status, errors })
     assert.same({}, files.names(scratch.path("runs")))
   end)
 
-  it("tells the line that begins again, where Ctrl-C comes before anything is trained", function()
+  it("prints the command that starts again if Ctrl-C comes before training", function()
     files.make(scratch.path("text"))
     for i = 1, 2 do
       scratch.write(("text/%d.txt"):format(i), ("so many words in a row\n"):rep(100))
@@ -76,7 +76,7 @@ describe("./roper train", function()
     assert.same(first, again)
   end)
 
-  it("gives each of several at once a folder, named by what is trained", function()
+  it("gives each of several simultaneous runs a folder, named after its fields", function()
     local status, output, errors = train(3, "seed=3")
     assert.equal(0, status, errors)
     local names = { "substring_index-roper-3", "substring_index-roper-3-2",

@@ -34,26 +34,26 @@ describe("complete.names", function()
     offers({}, "roper.nn.Linear.")
   end)
 
-  it("offers methods: functions alone after a colon", function()
+  it("offers methods: only functions after a colon", function()
     offers({ "object:turn", "object:twist" }, "object:t")
     offers({ "object.turn", "object.turns" }, "object.turn")
     offers({ "text:rep", "text:reverse" }, "text:re")
     offers({ "tensor:matmul" }, "tensor:matm")
   end)
 
-  it("hides names with an underscore until one is typed", function()
+  it("hides names that begin with an underscore until it is typed", function()
     offers({ "object._hidden" }, "object._h")
     assert.equal(nil, table.concat(complete.names("object.", globals)):find("_"))
   end)
 
-  it("offers nothing after what is no name", function()
+  it("offers nothing after text that is not a name", function()
     offers({}, "")
     offers({}, "x + ")
     offers({}, "3ro")
     offers({}, "f().ro")
   end)
 
-  it("offers position schemes where one is named", function()
+  it("offers position schemes in strings that name one", function()
     local list = roper.position.list()
     table.sort(list)
     offers(list, 'roper.nn.Transformer{position = "')
@@ -69,7 +69,7 @@ describe("complete.names", function()
     offers({ 'zz_spec"' }, 'f{position = "zz')
   end)
 
-  it("offers what follows a constant index, and a string in parentheses", function()
+  it("offers fields and methods after a constant index and a string in parentheses", function()
     globals.m = { alpha = 1, beta = { gamma = 2, ["a b"] = 3 }, { delta = 4 } }
     offers({ "tensor[1]:matmul" }, "tensor[1]:matm")
     offers({ "tensor[1][2].matmul" }, "f(tensor[1][2].matm")
@@ -83,7 +83,7 @@ describe("complete.names", function()
     assert.same({}, (complete.names("trap[1].x", { trap = trap })))
   end)
 
-  it("offers keys in an index, and what a method takes, instead of files", function()
+  it("offers keys in an index, and the choices of a method's argument, instead of files", function()
     globals.m = { alpha = 1, beta = { gamma = 2, ["a b"] = 3 }, { delta = 4 } }
     offers({ "alpha", "beta" }, 'm["')
     offers({ 'alpha"' }, 'f(m["al')
@@ -95,12 +95,12 @@ describe("complete.names", function()
     offers({ 'int32"' }, 'tensor[1]:to("in')
   end)
 
-  it("calls nothing on the way", function()
+  it("calls no metamethods", function()
     local trap = setmetatable({}, { __index = function() error("called") end })
     assert.same({}, (complete.names("trap.inner.x", { trap = trap })))
   end)
 
-  it("offers what is loaded on first use, and loads it to look inside", function()
+  it("offers modules that are loaded on first use, and loads one to list its members", function()
     local loaded = {}
     local lazy = setmetatable({}, {
       __names = function() return { "inner", "outer" } end,
@@ -116,7 +116,7 @@ describe("complete.names", function()
     assert.same({ "inner" }, loaded)
   end)
 
-  it("offers the options of a known function that are not given yet", function()
+  it("offers the options of a known function that are not set yet", function()
     local library = { roper = roper, r = roper.position }
     local function options(text)
       return (complete.names(text, library))
@@ -131,7 +131,7 @@ describe("complete.names", function()
     assert.equal(2, select(2, complete.names("r.rope{ba", library)))
   end)
 
-  it("offers the strings that are listed for an option or an argument", function()
+  it("offers the choices of an option or an argument", function()
     local library = { roper = roper, x = roper.zeros({ 2 }) }
     local function strings(text)
       return (complete.names(text, library))
@@ -146,7 +146,7 @@ describe("complete.names", function()
     assert.same({ 'README.md"' }, strings('norm = "READM'))
   end)
 
-  it("offers files in strings and where commands take them", function()
+  it("offers files in strings and as arguments of commands", function()
     scratch.write("first.npy", "")
     scratch.write("second thing.npy", "")
     scratch.write("second's", "")
@@ -172,7 +172,7 @@ describe("complete.names", function()
     offers({}, "x -- ro")
   end)
 
-  it("survives metatables in a circle", function()
+  it("survives cyclic metatables", function()
     local a, b = {}, {}
     setmetatable(a, { __index = b })
     setmetatable(b, { __index = a })

@@ -1,7 +1,7 @@
 local cursor = require("roper.workbench.session.repl.cursor")
 
 describe("cursor.at_end", function()
-  it("knows strings from code", function()
+  it("distinguishes strings from code", function()
     for text, inside in pairs({
       ["f('a"] = "a", ['f("a'] = "a", ["x = 'it"] = "it", ['"a" .. "b'] = "b",
       ["'a\\'b"] = "a\\'b", ["--[[ ' ]] 'c"] = "c", ["[[ ' ]] .. 'd"] = "d", ["-- '\n'e"] = "e",
@@ -16,13 +16,13 @@ describe("cursor.at_end", function()
     end
   end)
 
-  it("knows comments and what stands in long brackets", function()
+  it("recognizes comments and long brackets", function()
     for _, text in ipairs({ "-- a", "x = 1 --", "--[[ a", "--[==[ a ]]", "[[ a", "[==[ a ]]" }) do
       assert.equal("comment", cursor.at_end(text).kind, text)
     end
   end)
 
-  it("knows the function that a table is given to", function()
+  it("finds the function that receives a table", function()
     for text, expected in pairs({
       ["f{"] = { "f", "" }, ["f{a"] = { "f", "a" }, ["a.b.c{x = 1, y"] = { "a.b.c", "x = 1, y" },
       ["f (q, k, { "] = { "f", " " }, ["f({"] = { "f", "" },
@@ -39,7 +39,7 @@ describe("cursor.at_end", function()
     end
   end)
 
-  it("survives brackets that do not match", function()
+  it("survives unbalanced brackets", function()
     for _, text in ipairs({ ")", "f(]", "}{", "f{)", "'", "\\", "--[[", "[=" }) do
       assert.is_string(cursor.at_end(text).kind)
     end

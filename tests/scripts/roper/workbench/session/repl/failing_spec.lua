@@ -4,11 +4,11 @@ local sessions = require("tests.sessions")
 local newcomer, start = sessions.newcomer, sessions.start
 local begin, enter, leave = sessions.begin, sessions.enter, sessions.leave
 
-describe("what failed in a session", function()
+describe("failed input in a session", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("is looked into, edited, and run again", function()
+  it("can be inspected, edited, and run again", function()
     local screen = start(newcomer({ EDITOR = "sed -i s/wieghts/weights/" }))
     enter(screen, "weights = roper.ones { 2 }", "")
     begin(screen, "function total(x)")
@@ -30,7 +30,7 @@ describe("what failed in a session", function()
     leave(screen)
   end)
 
-  it("is looked into after Ctrl-C, which ends an editor too", function()
+  it("can be inspected after Ctrl-C, which also ends an editor", function()
     local screen = start(newcomer({ EDITOR = "tail -f" }))
     screen:type("do local n = 0 print 'counting' while true do n = n + 1 end end\r")
     screen:expect("\ncounting\n")

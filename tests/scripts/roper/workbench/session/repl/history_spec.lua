@@ -15,12 +15,12 @@ describe("history", function()
     assert.same(entries, history.load(path))
   end)
 
-  it("has each entry once, where it was last", function()
+  it("loads each entry once, at its last position", function()
     local path = scratch.write("twice", "a\nb\na\nc\n")
     assert.same({ "b", "a", "c" }, history.load(path))
   end)
 
-  it("is cut when it grew long", function()
+  it("is shortened if it is long", function()
     local lines = {}
     for i = 1, 2500 do
       lines[i] = "line " .. i
@@ -33,14 +33,14 @@ describe("history", function()
     assert.equal(1000, select(2, scratch.read(path):gsub("\n", "")))
   end)
 
-  it("says that a file cannot be read", function()
+  it("reports that a file cannot be read", function()
     local path = scratch.path("loop")
     assert(uv.fs_symlink(path, path))
     assert.same({ {}, ("cannot read %s: ELOOP: too many symbolic links encountered"):format(path) },
                 { history.load(path) })
   end)
 
-  it("does without a file", function()
+  it("works without a file", function()
     assert.same({}, history.load(scratch.path("none")))
     history.append("/proc/none/history", "x")
     assert.same({}, history.load("/proc/none/history"))

@@ -8,7 +8,7 @@ describe("Ctrl-C in the session", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("gives up what is typed", function()
+  it("discards the typed line", function()
     local screen = start()
     screen:type("error('never run')")
     screen:expect("error('never run')")
@@ -19,8 +19,8 @@ describe("Ctrl-C in the session", function()
     leave(screen)
   end)
 
-  -- A terminal that throws away what was typed lost one in some hundreds.
-  it("gives up what is still being read", function()
+  -- With a terminal that discards pending input, one of some hundred attempts failed.
+  it("discards keys that are still being read", function()
     local screen = start()
     for _ = 1, 150 do
       begin(screen, "f(")
@@ -32,7 +32,7 @@ describe("Ctrl-C in the session", function()
     leave(screen)
   end)
 
-  -- Type keys, wait for what they show, press Ctrl-C: the session is as usable as before.
+  -- Types keys, waits for what they show, presses Ctrl-C, and checks that the session still works.
   local function survives(screen, keys, shown)
     screen:type(keys)
     local before = screen:expect(shown)
@@ -42,7 +42,7 @@ describe("Ctrl-C in the session", function()
     return before
   end
 
-  it("leaves every state of readline", function()
+  it("ends every state of readline", function()
     local screen = start()
     enter(screen, "first = 1", "")
     survives(screen, "\18fir", "irst = 1") -- Ctrl-R
@@ -55,7 +55,7 @@ describe("Ctrl-C in the session", function()
     leave(screen)
   end)
 
-  it("leaves every state of readline in vi mode", function()
+  it("ends every state of readline in vi mode", function()
     local environment = sessions.newcomer { INPUTRC = scratch.path "vi.inputrc" }
     scratch.write("vi.inputrc", "set editing-mode vi\n")
     local screen = start(environment)
@@ -67,7 +67,7 @@ describe("Ctrl-C in the session", function()
     leave(screen)
   end)
 
-  it("ends a list of completions, which asks nothing", function()
+  it("ends a list of completions, which is shown without a question", function()
     scratch.write("paging.inputrc", "set page-completions on\nset completion-query-items 5\n")
     for _, settings in ipairs { "/dev/null", scratch.path "paging.inputrc" } do
       local screen = start(sessions.newcomer { INPUTRC = settings })
@@ -80,13 +80,13 @@ describe("Ctrl-C in the session", function()
     end
   end)
 
-  it("ends a paste whose end never comes", function()
+  it("ends a paste without its end sequence", function()
     local screen = start()
     survives(screen, "abc\27[200~x = 5\ny =", "abc")
     leave(screen)
   end)
 
-  it("does nothing to the next command at an empty prompt", function()
+  it("does not affect the next command if pressed at an empty prompt", function()
     local screen = start()
     screen:type("\3")
     screen:expect("^C\nPress Ctrl-C again to leave.\n> ")
@@ -96,7 +96,7 @@ describe("Ctrl-C in the session", function()
     leave(screen)
   end)
 
-  -- Run code that prints `ready` and then never ends, and interrupt it.
+  -- Runs code that prints `ready` and then never ends, and interrupts it.
   local function interrupts(screen, code)
     screen:type("io.stdout:write('re', 'ady\\n') " .. code .. "\r")
     screen:expect("ready\n")
@@ -104,7 +104,7 @@ describe("Ctrl-C in the session", function()
     screen:expect("\ninterrupted\n> ")
   end
 
-  it("ends a Lua loop, also in a coroutine", function()
+  it("ends a Lua loop, even in a coroutine", function()
     local screen = start()
     enter(screen, "kept = 5", "")
     interrupts(screen, "while true do end")
@@ -123,7 +123,7 @@ describe("Ctrl-C in the session", function()
     leave(screen)
   end)
 
-  it("ends what takes the error and goes on, when pressed again", function()
+  it("ends code that catches the error and continues, if pressed again", function()
     local screen = start()
     screen:type("while true do pcall(function() print 'round' while true do end end) end\r")
     screen:expect("\nround\n")
@@ -135,7 +135,7 @@ describe("Ctrl-C in the session", function()
     leave(screen)
   end)
 
-  it("ends training and sampling, which can go on", function()
+  it("ends training and sampling, which can be continued", function()
     local screen = start()
     enter(screen, "task = roper.tasks.addition { max_digits = 2, length = 40, seed = 1 }", "")
     enter(screen, "size = { vocabulary = task:vocabulary(), d_model = 16, heads = 2 }", "")
@@ -164,7 +164,7 @@ describe("Ctrl-C in the session", function()
     leave(screen)
   end)
 
-  it("ends a command of the shell, and the session goes on", function()
+  it("ends a shell command, but not the session", function()
     local screen = start()
     screen:type("$ echo rea''dy; exec sleep 1000\r") -- dash forgets signals while it forks
     screen:expect("ready\n")
@@ -174,7 +174,7 @@ describe("Ctrl-C in the session", function()
     leave(screen)
   end)
 
-  it("ends what is measured, and the times so far are told", function()
+  it("ends profiled code, and prints the times so far", function()
     local screen = start()
     screen:type("%prof (function() print 'on' while true do math.abs(1) end end)()\r")
     screen:expect("\non\n")

@@ -1,7 +1,7 @@
 local profile = require("roper.workbench.session.repl.profile")
 
 describe("profile.measure", function()
-  -- The times by name, without the lines of functions.
+  -- The times by the names of functions, without their lines.
   local function measure(action)
     local result
     local times = profile.measure(action, function(f)
@@ -22,7 +22,7 @@ describe("profile.measure", function()
     return sum
   end
 
-  it("counts calls, and time alone and with others", function()
+  it("counts calls, and time with and without callees", function()
     local function outer()
       local a = work(1e6)
       return a + work(10) + math.max(1, 2)
@@ -40,7 +40,7 @@ describe("profile.measure", function()
     assert.is_nil(by_name.sethook)
   end)
 
-  it("counts recursion once, and goes on after tail calls and errors that were taken", function()
+  it("counts recursive time once, and continues after tail calls and caught errors", function()
     local function down(n)
       return n == 0 and 0 or 1 + down(n - 1)
     end
@@ -67,7 +67,7 @@ describe("profile.measure", function()
     assert.is_true(by_name.down.total <= by_name.all.total)
   end)
 
-  it("tells what ran before an error, and leaves no hook", function()
+  it("returns the functions that ran before an error, and leaves no hook", function()
     local by_name, _, result = measure(function()
       work(10)
       error("boom", 0)

@@ -14,19 +14,19 @@ describe("session", function()
     current = session.new(globals)
   end)
 
-  -- What is not complete yet of a text.
+  -- The incomplete rest of a text.
   local function feed(text)
     return (select(3, stdout.capture_both(current.feed, current, text)))
   end
 
-  -- What a complete text prints.
+  -- The output of a complete text.
   local function printed(text)
     local output, errors, rest = stdout.capture_both(current.feed, current, text)
     assert.is_nil(rest)
     return output .. errors
   end
 
-  it("shows the values of expressions", function()
+  it("prints the values of expressions", function()
     assert.equal("2\n", printed("1 + 1"))
     assert.equal('1\t"a"\n', printed('1, "a"'))
     assert.equal("nil\n", printed("nil"))
@@ -35,7 +35,7 @@ describe("session", function()
     assert.equal("3\n", printed("return 3"))
   end)
 
-  it("shows the values of an expression after statements on its line", function()
+  it("prints the values of an expression after statements on the same line", function()
     assert.equal("2\n", printed("x = 1; x + 1"))
     assert.equal("'a;b'\t{1, 2}\n", (printed("x = 1; y = 2; 'a;b', { 1; 2 }"):gsub('"', "'")))
     assert.equal("", printed("x = 5; x;"))
@@ -46,7 +46,7 @@ describe("session", function()
     assert.equal("error: attempt to index a nil value (field 'z')\n", printed("x = {}; x.z.z"))
   end)
 
-  it("shows the values of a call at the end, and calls it once", function()
+  it("prints the values of a final call, and calls it once", function()
     printed("n = 0 function f(x) n = n + 1 return x end")
     assert.equal("5\n", printed("x = 5; math.max(x, 2)"))
     assert.equal("5\n", printed("x = 5 math.max(x, 2) -- of both"))
@@ -60,7 +60,7 @@ describe("session", function()
     assert.equal("3\n", printed("n = 0 f(1) f(2) f(3) return n"))
   end)
 
-  it("shows a method that is named and not called", function()
+  it("prints a hint for a method that is named but not called", function()
     globals.roper = roper
     printed("x = roper.ones { 2 }")
     assert.matches("^function .*; %?x:mean explains it\n$", printed("x:mean"))
@@ -70,7 +70,7 @@ describe("session", function()
     assert.equal("1 (float32)\n", printed("x:mean\n()"))
   end)
 
-  it("keeps the locals of a block to its end, also past an expression", function()
+  it("keeps the locals of a pasted block until its end, even after an expression", function()
     printed("n = 0 function f() n = n + 1 return n end")
     assert.equal("6\n1\n9\n", printed("local z = 3\nz * 2 -- twice\nf()\nf();\nw = z * z\nw"))
     assert.equal("9\t2\t1\n", printed("_, n, _2"))
@@ -84,7 +84,7 @@ describe("session", function()
     assert.truthy(script:find(saved, 1, true), script)
   end)
 
-  it("hints at locals that nothing can see", function()
+  it("prints a hint for locals that no other input can use", function()
     local hint = "hint: a local variable lasts for one input only; omit \"local\" to keep %s\n"
     for source, names in pairs({ ["local x = 5"] = "x", ["local a, b <const> = 1, 2"] = "a, b",
       ["local function g() end"] = "g", ["local y"] = "y" }) do
@@ -95,7 +95,7 @@ describe("session", function()
     assert.equal("5\n", printed("local x = 5\nx"))
   end)
 
-  it("keeps the last value that is not nil as _", function()
+  it("keeps the last non-nil value in _", function()
     printed("6 * 7")
     assert.equal("43\n", printed("_ + 1"))
     printed("nil")
@@ -104,7 +104,7 @@ describe("session", function()
     assert.equal("43\n", printed("_"))
   end)
 
-  it("keeps the two values before it as _1 and _2", function()
+  it("keeps the two values before it in _1 and _2", function()
     printed("1\n2\n3")
     assert.equal("3\t2\t1\n", printed("_, _1, _2"))
     assert.equal("3\t3\t2\n", printed("_, _1, _2"))
@@ -113,13 +113,13 @@ describe("session", function()
     assert.equal("", printed("who"))
   end)
 
-  it("is mute after a semicolon", function()
+  it("prints no value after a semicolon", function()
     assert.equal("", printed("1 + 1;"))
     assert.equal("2\n", printed("_"))
     assert.equal("", printed("1 + 1 ; "))
   end)
 
-  it("waits for the end of what is not complete", function()
+  it("waits for the rest of incomplete input", function()
     assert.equal("function f(x)", feed("function f(x)"))
     assert.equal("function f(x)\n  return x", feed("function f(x)\n  return x"))
     assert.is_nil(feed("function f(x)\n  return x\nend"))
@@ -132,7 +132,7 @@ describe("session", function()
     assert.equal("5\n3\n", printed("f = function() return 5 end\nf()\n(function() return 3 end)()"))
   end)
 
-  it("keeps pasted lines together where they need each other", function()
+  it("runs pasted lines as one block if they depend on each other", function()
     assert.equal("6\n", printed("local z = 3\nz * 2"))
     assert.equal("6\n", printed("local z = 3\nlocal y = z + z\ny"))
     assert.equal('"ABC"\n', printed("s = ('abc')\n  :upper()\ns"))
@@ -142,7 +142,7 @@ describe("session", function()
     assert.equal('"x"\n', printed("if true then\n  t = 'x'\nend\nt"))
   end)
 
-  it("runs what was copied from a session, without its prompts and what it printed", function()
+  it("runs text copied from a session, without its prompts and output", function()
     assert.equal("42\n7\n", printed("> x = 6\n> function f(n)\n>> return n * x\n>> end\n> f(7)\n"
       .. "42\n> roper = {\n  y = 7,\n}\n> roper.y\nfloat32 [2, 2]\n1 0\n>"))
     assert.equal("1\n", printed("  > z = (\r\n  >> 1)\r\n  > z\r\n  x = =\r\n"))
@@ -168,7 +168,7 @@ describe("session", function()
     assert.equal(3, globals.a)
   end)
 
-  it("tells errors with the line where there are several", function()
+  it("reports errors with the line if the input has several", function()
     assert.equal("error: boom\n", printed("error('boom')"))
     assert.equal("error: boom\n→ input 2:2: error('boom')\n",
       printed("do\n  error('boom')\nend"))
@@ -182,7 +182,7 @@ describe("session", function()
       printed("local y = 1\ny = = 2"))
   end)
 
-  it("asks about names of what a field or a method was taken from", function()
+  it("suggests names of fields and methods of the object", function()
     finally(function() _G.mine = nil end)
     local held = setmetatable({ abc = print, roper = roper }, { __index = { cosh = print } })
     _G.mine = held
@@ -195,7 +195,7 @@ describe("session", function()
     assert.matches("field 'xyz'%)\n$", printed("mine.xyz()"))
   end)
 
-  it("refuses variables that nobody has set", function()
+  it("rejects undefined variables", function()
     finally(function() _G.my_weights, _G.roper = nil, nil end)
     _G.my_weights, _G.roper = roper.zeros({ 2 }), roper
     local unset = 'error: undefined variable "%s"%s\n'
@@ -213,7 +213,7 @@ describe("session", function()
     end
   end)
 
-  it("takes a variable that was assigned for defined, also to nil", function()
+  it("treats a variable as defined after any assignment, even of nil", function()
     assert.equal("nil\n", printed("found = nil; found"))
     assert.equal("nil\n", printed("found = 5; found = nil; found"))
     assert.equal("true\n", printed("rawget(_G, 'my_other') == nil"))
@@ -221,7 +221,7 @@ describe("session", function()
     assert.equal("nil\n", printed("later"))
   end)
 
-  it("lets files ask whether a global is there, but not for True, False and None", function()
+  it("lets files test whether a global exists, except for True, False and None", function()
     local path = scratch.write("idiom.lua", "if unset_flag then error('set') end\n"
       .. "found = unset_flag or 7")
     assert.equal("7\n", printed(("dofile(%q); found"):format(path)))
@@ -230,7 +230,7 @@ describe("session", function()
       printed(("%%run %s"):format(path)))
   end)
 
-  it("prints tables and sizes as it shows them, by print too", function()
+  it("formats tables and shapes in print as at the prompt", function()
     globals.roper = roper
     assert.equal("{1, {a = 2}}\tx\tnil\t{2, 3}\n",
       printed("print({1, {a = 2}}, 'x', nil, roper.zeros(2, 3):shape())"))
@@ -240,7 +240,7 @@ describe("session", function()
     assert.equal("\n", printed("print()"))
   end)
 
-  it("asks about options and choices, whoever checks them", function()
+  it("suggests options and choices, no matter which function checks them", function()
     finally(function() _G.roper = nil end)
     _G.roper = roper
     for text, nearest in pairs({
@@ -264,7 +264,7 @@ describe("session", function()
     assert.falsy(printed("x:to 'complex'"):find("did you mean"))
   end)
 
-  it("tells the line of a script that failed", function()
+  it("reports the line of an error in a script", function()
     local path = scratch.write("wrong.lua", "x = 1\n  local y = z.w -- here\n")
     assert.equal(("error: %s:2: attempt to index a nil value (global 'z')\n"):format(path),
       printed("%run " .. path))
@@ -273,7 +273,7 @@ describe("session", function()
       path), printed(("dofile('%s') y = 1"):format(path)))
   end)
 
-  it("tells all frames once asked to", function()
+  it("prints full tracebacks after roper.debug(true)", function()
     finally(function() require("roper").debug(false) end)
     assert.equal("true\n", printed("require 'roper'.debug(true)"))
     local text = printed("error('boom')")
@@ -311,7 +311,7 @@ describe("session", function()
     assert.equal("5\n", printed("who"))
   end)
 
-  it("lists what it understands besides Lua, within 80 columns", function()
+  it("lists its commands within 80 columns", function()
     local text = printed("?")
     assert.equal(text, printed("??"))
     assert.equal(text, printed("?who"))
@@ -325,7 +325,7 @@ describe("session", function()
     end
   end)
 
-  it("has IPython's names for commands", function()
+  it("accepts IPython's names for commands", function()
     local here = require("luv").cwd()
     printed("x = 1")
     assert.matches(" run", printed("%timeit x"))
@@ -337,7 +337,7 @@ describe("session", function()
     assert.equal(path .. "\n", scratch.read(scratch.path("seen")))
   end)
 
-  it("explains a name before a question mark", function()
+  it("prints the help of a name before a question mark", function()
     globals.roper = roper
     assert.equal(printed("?roper.eye"), printed("roper.eye?"))
     assert.equal(printed("??roper.eye"), printed("roper.eye ??"))
@@ -345,7 +345,7 @@ describe("session", function()
     assert.equal(printed("?"), printed("who?"))
   end)
 
-  it("understands everything on that list", function()
+  it("accepts every command on the list", function()
     local uv = require("luv")
     local before = uv.cwd()
     finally(function()
@@ -377,12 +377,12 @@ describe("session", function()
     assert.equal(5, globals.made)
   end)
 
-  it("times", function()
+  it("times code", function()
     assert.truthy(printed("%time 6 * 7"):find("^42\n%d[%d.]* %S*s\n$"))
     assert.equal("error: boom\n", printed("%time error('boom')"))
   end)
 
-  it("measures", function()
+  it("benchmarks code", function()
     globals.runs = 0
     local text = printed("%bench runs = runs + 1")
     local all, samples, runs = text:match(
@@ -393,7 +393,7 @@ describe("session", function()
     assert.equal("error: unexpected symbol near '='\n", printed("%bench x = = 1"))
   end)
 
-  it("measures functions, also those that ran before an error", function()
+  it("profiles functions, even if the code raises an error", function()
     globals.roper = roper
     local text = printed("%prof roper.eye(3):sum()")
     assert.matches("^function +calls +own +total\n", text)
@@ -408,7 +408,7 @@ describe("session", function()
     assert.is_nil(debug.gethook())
   end)
 
-  it("runs scripts among its globals", function()
+  it("runs scripts with its globals", function()
     local path = scratch.write("a script.lua", "made = (made or 0) + 1\nreturn 5\n")
     assert.equal("", printed("%run " .. path))
     assert.equal("", printed(('%%run "%s"'):format(path)))
@@ -417,7 +417,7 @@ describe("session", function()
     assert.equal("error: %run: expected a path\n", printed("%run"))
   end)
 
-  it("saves what was done as a script that does it again", function()
+  it("saves successful input as a script that repeats it", function()
     printed("a = 6 * 7\na + 1\na:never()\na -- comment\n2 * a;\nmath.max(a, 1)\nerror('no')")
     printed("b = 1 x = = 2")
     printed("b = { -- more\n  a,\n}")
@@ -434,14 +434,14 @@ describe("session", function()
     assert.equal(43, globals.a)
   end)
 
-  it("saves nothing over what it cannot see", function()
+  it("does not save over a path that it cannot read", function()
     local path = scratch.path("loop.lua")
     assert(require("luv").fs_symlink(path, path))
     assert.truthy(printed("%save " .. path):find("error: cannot read " .. path, 1, true))
     assert.equal(path, require("luv").fs_readlink(path))
   end)
 
-  it("saves what was returned as what is printed", function()
+  it("saves returned values as print statements", function()
     printed("local z = 3\nz * 2")
     printed("a = 'return'; a")
     printed("do return end\nreturn 5")
@@ -452,7 +452,7 @@ describe("session", function()
     assert.truthy(load(current:script()))
   end)
 
-  it("lists what was typed, numbered as errors name it", function()
+  it("lists the input, with the numbers used in error messages", function()
     assert.equal("", printed("%hist"))
     printed("x = 1\nfunction f()\n\terror('\27')\nend\n%time f()")
     assert.equal("  1  x = 1\n  2  function f()\n     \\terror('\\x1B')\n     end\n  3  f()\n",
@@ -460,7 +460,7 @@ describe("session", function()
     assert.matches("input 2:2 in f: .*input 4:1: f%(%)", printed("f()\nx = 1"))
   end)
 
-  -- A text that an editor gives back in place of an input.
+  -- The output of %edit with this command as the editor.
   local function after_edit(command, text)
     local uv = require("luv")
     uv.os_setenv("EDITOR", command)
@@ -470,7 +470,7 @@ describe("session", function()
     return result
   end
 
-  it("edits the last input, one by its number, and where a function was typed", function()
+  it("edits the last input, an input by its number, and the definition of a function", function()
     printed("function f(x)\n  return x * 6\nend")
     assert.equal("42\n", printed("f(7)"))
     assert.equal("f(8)\n48\n", after_edit("sed -i s/7/8/", "%edit"))
@@ -483,7 +483,7 @@ describe("session", function()
     assert.equal("28\n", printed("f(7)"))
   end)
 
-  it("runs nothing where the editor fails, is none, or changes nothing", function()
+  it("runs nothing if the editor fails, is missing, or changes nothing", function()
     assert.equal("nothing was run\n", after_edit("true", "%edit"))
     printed("x = 1")
     assert.equal("nothing was run\n", after_edit("true", "%edit"))
@@ -509,7 +509,7 @@ describe("session", function()
     assert.equal("6\n", printed("y"))
   end)
 
-  it("tells what is wrong with what was edited, which can be edited again", function()
+  it("reports an error in edited input, which can be edited again", function()
     printed("x = 1")
     assert.matches("^x =\nerror: unexpected symbol near <eof>\n",
       after_edit("sed -i s/1//", "%edit"))
@@ -517,7 +517,7 @@ describe("session", function()
     assert.equal(2, globals.x)
   end)
 
-  it("shows the variables where the last error was, and of its callers", function()
+  it("shows the variables at the last error and in its callers", function()
     assert.equal("error: %debug: there was no error in your code\n", printed("%debug"))
     printed("function f(x, y)\n  local z = x\n  error('boom')\nend")
     globals.t = roper.zeros({ 2 })
@@ -537,7 +537,7 @@ describe("session", function()
     assert.equal("again\n→ input 5:1: error('again')\nno local variables\n", printed("%debug"))
   end)
 
-  it("shows huge variables in lines that fit, and as many frames as an error does", function()
+  it("shortens huge variables to a line, and shows as many frames as an error report", function()
     printed("function f(n)\n  local s, t = ('é'):rep(1e7), {}\n  for i = 1, 1e5 do t[i] = t end\n"
       .. "  if n == 0 then error(t) end\n  f(n - 1)\nend")
     printed("function g(n)\n  if n > 0 then g(n - 1) else f(0) end\n  return 1\nend")
@@ -553,7 +553,7 @@ describe("session", function()
     assert.equal("error: there is no frame above this one\n", printed("%up"))
   end)
 
-  it("keeps no variables that hold the memory which there is too little of", function()
+  it("keeps no variables of an error for lack of memory", function()
     printed("error('boom')")
     printed("error('out of memory: asked for 5 bytes')")
     assert.equal("error: %debug: there was no error in your code\n", printed("%debug"))
@@ -574,14 +574,14 @@ describe("session", function()
     assert.equal(uv.fs_realpath(odd) .. "\n", printed("%cd ~"))
   end)
 
-  it("runs commands of the shell, and tells how they failed", function()
+  it("runs shell commands, and reports how they failed", function()
     assert.equal("", printed("$ exit 0"))
     assert.equal("exit status 3\n", printed("$exit 3"))
     assert.equal("exit status 3\n", printed(" !exit 3"))
     assert.equal("ended by signal 9\n", printed("$ kill -9 $$"))
   end)
 
-  it("refuses unknown commands", function()
+  it("rejects unknown commands", function()
     assert.equal('error: unknown command %tim; did you mean "time"?\n', printed("%tim x"))
     assert.equal("error: unknown command %\n", printed("%"))
   end)
@@ -596,7 +596,7 @@ describe("session", function()
     assert.is_true(current.is_over)
   end)
 
-  it("survives values that cannot be shown", function()
+  it("survives values that cannot be printed", function()
     globals.bad = setmetatable({}, { __tostring = function() error("bad tostring", 0) end })
     assert.truthy(printed("bad"):find("bad tostring"))
     globals.strange = setmetatable({}, { __tostring = function() return {} end })
