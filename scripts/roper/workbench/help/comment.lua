@@ -1,7 +1,7 @@
 --- Parser of documentation comments. They are comments of LuaLS, lines with `---` above a function,
 --- in this form:
 ---
----     --- A sentence that says what the function does. More paragraphs, one with "Errors: ...".
+---     --- A sentence that describes the function. More paragraphs, one with "Errors: ...".
 ---     ---
 ---     ---     a formula, indented by four spaces
 ---     ---

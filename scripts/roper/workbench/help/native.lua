@@ -54,7 +54,7 @@ local function blocks_of(sources)
 end
 
 -- Replaces a last line `@like path` by the errors and the tags of that function.
-local function complete(block, by_path)
+local function expand_like(block, by_path)
   local lines = block.lines
   local path = lines[#lines]:match "^@like%s+(%S+)$"
   if not path then
@@ -62,7 +62,7 @@ local function complete(block, by_path)
   end
   local like = by_path[path] or error(("%s: @like %s: no such function"):format(block.place, path))
   local example, part = 1, nil
-  complete(like, by_path)
+  expand_like(like, by_path)
   table.remove(lines)
   while lines[example] and not lines[example]:find "^    >" do
     example = example + 1
@@ -117,7 +117,7 @@ function M.definitions(sources)
   for _, wanted in ipairs { "class", "path" } do -- classes before their methods
     for _, block in ipairs(blocks) do
       if block[wanted] then
-        complete(block, by_path)
+        expand_like(block, by_path)
         define(out, classes, block)
       end
     end
