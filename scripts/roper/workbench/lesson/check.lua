@@ -38,7 +38,8 @@ local function claimed(step, scope)
 end
 
 -- The outcomes of a figure: it is drawn as text and as SVG, and its claims hold. With its fault
--- planted, each claim must fail and the picture must change, so the claim is about what is drawn.
+-- planted, each claim must fail and the picture must change, so the claim is about the numbers that
+-- are drawn.
 local function drawn(figure, scope)
   local text = steps.draw(figure, scope, "text")
   local svg, variables = steps.draw(figure, scope, "svg")

@@ -15,9 +15,9 @@ local h = markup.h
 
 local M = {}
 
-local MANY <const> = { smallest = 16, largest = 512 } -- pairs of a curve of scores
-local LINE <const> = 24 -- last position that tokens can be dragged to
-local ROOM <const> = 1.25 -- size of a plane relative to its longest arrow, for the label at the tip
+local PAIR_COUNTS <const> = { smallest = 16, largest = 512 } -- for a curve of scores
+local LAST_PLACE <const> = 24 -- last position that tokens can be dragged to
+local MARGIN <const> = 1.25 -- size of a plane relative to its longest arrow, for tip labels
 
 -- Labels of what is rotated: a letter q, k, v or o for each rotation, a capital for the opposite
 -- direction.
@@ -63,7 +63,7 @@ local function plane(title, reach, arrows)
     ["aria-label"] = title, ["data-reach"] = reach,
     h.svg { viewBox = ("%g %g %g %g"):format(-reach, -reach, 2 * reach, 2 * reach),
       h.g { transform = "scale(1 -1)", h.path { class = "grid", d = ("M%g 0H%gM0 %gV%g")
-        :format(-reach, reach, -reach, reach) }, h.circle { class = "grid", r = reach / ROOM },
+        :format(-reach, reach, -reach, reach) }, h.circle { class = "grid", r = reach / MARGIN },
         paths } }, tips } }
 end
 
@@ -72,7 +72,7 @@ local function reach_of(...)
   local reach = 0
   for _, list in ipairs { ... } do
     for _, pair in ipairs(list) do
-      reach = math.max(reach, ROOM * (pair[1] ^ 2 + pair[2] ^ 2) ^ 0.5)
+      reach = math.max(reach, MARGIN * (pair[1] ^ 2 + pair[2] ^ 2) ^ 0.5)
     end
   end
   return reach
@@ -101,8 +101,8 @@ local function rotation(o)
     numbers_table(head, rows) }
 end
 
--- A chart of the scores of two vectors of ones, by distance: a curve, and a point on it. With fewer
--- pairs than MANY allows, the score could fall below the axis.
+-- A chart of the score of two vectors of ones by distance: a curve, and a point on it. PAIR_COUNTS
+-- begins at 16 because with fewer pairs, the score could fall below the axis.
 local function distance(o)
   local function axis(low, high)
     return axes.new({ { low, high } }, { range = { low, high } })
@@ -126,7 +126,7 @@ end
 local function token(i, place, count)
   return h.span { class = "token " .. marks.class(i), role = "slider", tabindex = 0,
     ["aria-label"] = ("token %s%s"):format(name_of(i), i == count and ", the query" or ""),
-    ["aria-valuemin"] = 0, ["aria-valuemax"] = LINE, ["aria-valuenow"] = place,
+    ["aria-valuemin"] = 0, ["aria-valuemax"] = LAST_PLACE, ["aria-valuenow"] = place,
     h.b { name_of(i) } }
 end
 
@@ -156,9 +156,9 @@ local function attention(o)
       tables.map(o.positions, function(place, i) return token(i, place, count) end),
       tables.map({ 0, 0.25, 0.5, 0.75, 1 }, function(at)
         return h.span { class = "tick", style = "left:" .. places.percent(at),
-          ("%d"):format(LINE * at) }
+          ("%d"):format(LAST_PLACE * at) }
       end) },
-    controls { slider("first", "move all", { min = 0, max = LINE, value = o.positions[1] }),
+    controls { slider("first", "move all", { min = 0, max = LAST_PLACE, value = o.positions[1] }),
       turns_choice(o.turns),
       h.label { h.input { type = "checkbox", name = "causal", checked = true }, " causal: ", last,
         " sees no later tokens" } },
@@ -175,7 +175,7 @@ local function is_pair(value)
 end
 
 local function is_place(value)
-  return math.type(value) == "integer" and value >= 0 and value <= LINE
+  return math.type(value) == "integer" and value >= 0 and value <= LAST_PLACE
 end
 
 local function is_turn(value)
@@ -194,12 +194,12 @@ local PAIRS <const> = { "pairs of numbers", is_pair }
 local KINDS <const> = {
   rotation = { takes = { vectors = "table", position = { "size", 1 }, farthest = { "size", 100 } },
     lists = { vectors = PAIRS }, draw = rotation },
-  distance = { takes = { pairs = { MANY, 32 }, farthest = { "size", 200 } }, lists = {},
+  distance = { takes = { pairs = { PAIR_COUNTS, 32 }, farthest = { "size", 200 } }, lists = {},
     draw = distance },
   attention = { takes = tables.merged(FOUR, { has_output = { "boolean", true },
     turns = { "table", { "", "qk", "qkvo" } } }), draw = attention,
     lists = { query = { "numbers", math.type }, keys = PAIRS, values = PAIRS,
-      positions = { "integers from 0 to " .. LINE, is_place },
+      positions = { "integers from 0 to " .. LAST_PLACE, is_place },
       turns = { "letters of what is rotated, such as qkvo", is_turn } } },
 }
 

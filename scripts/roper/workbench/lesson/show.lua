@@ -94,7 +94,7 @@ function M.notation(lesson)
     end) }
 end
 
---- The title of a lesson, what it needs and what it teaches.
+--- The title of a lesson, with its requirements and goals.
 ---@param lesson table
 ---@return table[] document
 function M.head(lesson)
@@ -130,7 +130,7 @@ function M.all(lesson, first)
     local result = steps.run(step, scope)
     write(M.results(result))
     if step.figure then
-      steps.draw(step.figure, scope) -- shows the plot; a notebook has its own way
+      steps.draw(step.figure, scope) -- shows the plot; in a notebook, as a picture
       write(document.paragraph(document.prose(step.figure.caption)))
     end
     write_questions(step.exercise, M.TRY)

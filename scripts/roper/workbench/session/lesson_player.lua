@@ -149,9 +149,9 @@ function Player:is_asking()
   return self.asked ~= nil and self.asked.kind ~= "open" and not self.screen:is_waiting()
 end
 
--- The commands of the prompt: functions of the player.
 local words = {}
 
+--- The commands of the prompt, by name: functions of the player.
 M.words = words
 
 words[""] = function(player)

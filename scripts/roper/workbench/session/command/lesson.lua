@@ -90,7 +90,7 @@ return {
     end
     if parsed.check then
       if not require("roper.workbench.lesson.check").run(lessons) then
-        error("lesson: a claim fails", 0)
+        error("lesson: a check fails; see the lines with not ok", 0)
       end
     elseif not parsed.name then
       list(lessons)

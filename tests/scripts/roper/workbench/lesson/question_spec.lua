@@ -14,8 +14,8 @@ local function question(fields)
   return questions.all("here", given)[1]
 end
 
--- Judge lines in a scope where x is 3: {line, kind of the verdict, hint or what was wanted, what
--- variable is left}.
+-- Judges lines in a scope with x = 3. A case is {line, kind of the verdict, its hint or wanted
+-- answer, the variable that remains}.
 local function judges(one, cases)
   for _, case in ipairs(cases) do
     local scope = steps.layer({ x = 3, math = math, table = table })
