@@ -309,7 +309,7 @@ describe("the pairs of a summary", function()
     end
     local many = { methods = methods, trials = trials }
     assert.truthy(words_of(many):find(" 135 differences between runs of the same "
-      .. "seed are on the page only; --baseline METHOD compares", 1, true))
+      .. "seed are only on the page; --baseline METHOD compares", 1, true))
     assert.truthy(text_of(many, "m1"):find("\n  correct, m2 − m1", 1, true))
   end)
 
