@@ -156,7 +156,7 @@ describe("./roper", function()
       assert.matches("\n  preset +smoke +[^\n]*: comparison,%s+mini,%s+paper,%s+smoke\n",
         result.output)
       assert.matches("\n  position +rope +scheme", result.output)
-      assert.matches("\n  seed +7 +of the model", result.output)
+      assert.matches("\n  seed +7 +%l", result.output)
       assert.truthy(result.output:find("\n15693 parameters;\nabout %d MiB of tensors, %d+ MiB "
         .. "with those not yet garbage%-collected;\nabout %d+ ms a step with %d+ threads, "
         .. "<?%w+ for 20 steps\n$"), result.output)
