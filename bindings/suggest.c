@@ -2,6 +2,7 @@
 #include "bindings/check.h"
 #include "core/base/nearest.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* The name in the list at `names` that is most similar to `wanted`, or NULL. */
@@ -43,6 +44,7 @@ const char *rpl_push_joined(lua_State *L, int names)
 const char *rpl_push_hint(lua_State *L, const char *wanted, int names, const char *lead)
 {
   names = lua_absindex(L, names);
+  luaL_checkstack(L, 6, NULL);
   const char *nearest = nearest_of(L, wanted, names);
   const char *question = "", *all = "";
   if (nearest != NULL)
@@ -50,8 +52,8 @@ const char *rpl_push_hint(lua_State *L, const char *wanted, int names, const cha
   if (lead != NULL && nearest == NULL)
     all = lua_pushfstring(L, "; %s %s", lead, rpl_push_joined(L, names));
   else if (lead != NULL && *lead != '\0')
-    all = lua_pushfstring(L, " %c%s %s", *lead - ('a' <= *lead && *lead <= 'z' ? 'a' - 'A' : 0),
-                          lead + 1, rpl_push_joined(L, names));
+    all = lua_pushfstring(L, " %c%s %s", toupper((unsigned char)*lead), lead + 1,
+                          rpl_push_joined(L, names));
   return lua_pushfstring(L, "%s%s", question, all);
 }
 

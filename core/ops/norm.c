@@ -1,4 +1,4 @@
-/* Layer normalization over the last axis, and RMS normalisation: that without means and a bias. */
+/* Layer normalization over the last axis, and RMS normalization, which has no means and no bias. */
 #include "core/ops/ops.h"
 
 #include "core/tensor/copy.h"
@@ -50,7 +50,7 @@ static RpStatus check_parameter(const char *function, const char *name, const Rp
                  rp_dtype_name(parameter->dtype), rp_tensor_shape_text(parameter));
 }
 
-/* Without a bias, means count as 0. */
+/* Without a bias, the mean is not subtracted. */
 static RpTensor *norm(const RpNodeType *type, RpTensor *x, RpTensor *gain, RpTensor *bias,
                       double epsilon)
 {

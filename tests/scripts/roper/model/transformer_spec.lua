@@ -143,7 +143,7 @@ describe("nn.Transformer", function()
     assert.equal(model.embedding.weight, model.logits.weight)
     local count = models.small():count() - model.embedding.weight:count()
     assert.equal(count, model:count())
-    -- Rows are as long as they would be alone; so are the logits of normalised features.
+    -- Rows are as long as they would be alone; so are the logits of normalized features.
     arrays.close(roper.tensor(1), model.embedding(tokens):square():mean():sqrt(), 0.2)
     assert.is_true(model(tokens):square():mean():sqrt():item() < 2)
     model:loss(tokens:narrow(2, 1, 29), tokens:narrow(2, 2, 29)):backward()

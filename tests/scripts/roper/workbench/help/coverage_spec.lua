@@ -218,7 +218,7 @@ describe("documentation", function()
       end
     end
     for class in require("roper.base.options").comments():gmatch("%-%-%-@class ([%w_]+)") do
-      problems[#problems + 1] = declared[class] and class .. " stands in rows and in a comment"
+      problems[#problems + 1] = declared[class] and class .. " is declared in rows and in a comment"
         or nil
       declared[class] = "rows"
     end

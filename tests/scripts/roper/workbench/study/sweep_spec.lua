@@ -111,7 +111,7 @@ describe("sweep.run", function()
     end)())
     found = run({ fields = sweeps.fields({ position = "twice", seed = 1 }) })
     assert.equal("twice (mutant)", found.methods[4])
-    -- The folder alone stands for all its trials.
+    -- The folder alone selects all its trials.
     os.remove(gone.folder .. "/result.json")
     local stream <close> = silent()
     found = sweep.run({ what = folder, stream = stream })
