@@ -1,6 +1,6 @@
 #!/usr/bin/env lua5.4
 -- Starts roper with the files of the folder this file lies in (symbolic links are
--- followed), or below PREFIX where it was installed as PREFIX/bin/roper.
+-- followed), or below PREFIX if it was installed as PREFIX/bin/roper.
 
 -- Modules come from no folder that depends on where this is run, whether it is named by Lua's
 -- default path or by LUA_PATH: anybody may have put a luv.lua there.

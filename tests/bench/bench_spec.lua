@@ -7,7 +7,7 @@ local shapes = require("tests.bench.shapes")
 local statistics = require("tests.bench.statistics")
 
 describe("bench", function()
-  -- What the benchmark prints at the tiny shape.
+  -- The benchmark's output at the tiny shape.
   local function bench(...)
     local status, output, errors = process.run({ "./roper", "tests/bench/main.lua", "--tiny", ... })
     assert.equal("", errors)

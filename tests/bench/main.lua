@@ -70,9 +70,9 @@ local function arguments()
       measurement.summary .. (measurement.extra and " (only where named)" or ""))
   end
   parser:flag("--tiny", "everything at a tiny shape: fast, and its figures mean nothing")
-  parser:option("--peer", "PyTorch as well, yes or no; yes where it is installed, but not if tiny")
+  parser:option("--peer", "PyTorch too, yes or no; by default yes if installed, except for tiny")
     :choices { "yes", "no" }
-  parser:option("--rounds", "steps that a median is taken of, 10 where it is not tiny")
+  parser:option("--rounds", "steps for the median, 10 unless it is tiny")
     :convert(count)
   parser:flag("--json", "one JSON object instead of text")
   return parser:parse(arg)

@@ -79,7 +79,7 @@ describe("a coroutine", function()
     assert.is_true(core.interrupt_clear())
   end)
 
-  -- What a function does with resume and wrap of roper, and what with those of Lua.
+  -- The behaviour of a function with roper's resume and wrap, and with Lua's.
   local function both(f)
     local ours = table.pack(pcall(f, coroutine.resume, coroutine.wrap))
     return table.pack(pcall(f, resume, wrap)), ours

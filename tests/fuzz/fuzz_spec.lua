@@ -23,7 +23,7 @@ describe("any input", function()
     assert.is_true(run(500, 1) > 0)
   end)
 
-  -- What the watcher says about a script.
+  -- The watcher's message about a script.
   local function problem(script)
     local path = scratch.write("child.lua", "io.stdout:write('1\\ta line\\n') io.stdout:flush()"
       .. script)

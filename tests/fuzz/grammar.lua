@@ -6,7 +6,7 @@ local sources = require("roper.workbench.help.sources")
 
 local M = {}
 
--- What must not be called: it switches off what keeps the fuzzer's process in bounds.
+-- Functions that the fuzzer does not call, because they lift the limits of its process.
 local LEFT_OUT <const> = {
   ["roper.memory_limit"] = true,
   ["roper.threads"] = true, -- OpenBLAS waits for ever for the buffers of many, in few addresses

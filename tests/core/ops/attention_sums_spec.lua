@@ -2,7 +2,8 @@ local attention_sums = require("roper.core").attention_sums
 local gradients = require("tests.gradients")
 local roper = require("roper")
 
--- What attention of q, k and v makes with the sums of weights at `count` distances from `least` on.
+-- The output of attention of q, k and v, and the sums of weights at `count` distances from
+-- `least` on.
 local function explicit(q, k, v, options, least, count)
   local o, weights = roper.eager.attention(q, k, v, options)
   local queries, keys = q:size(3), k:size(3)

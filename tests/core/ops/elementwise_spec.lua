@@ -135,7 +135,8 @@ end)
 describe("a graph keeps for its backward pass", function()
   local SIZE <const> = 100000 -- of tensors that cannot be mistaken for a node
 
-  -- How many operands and results of an operation stay when only the graph below its sum is held.
+  -- The number of operands and results of an operation that stay alive if only the graph below its
+  -- sum is held.
   local function kept(operation, ...)
     local function collected()
       collectgarbage()

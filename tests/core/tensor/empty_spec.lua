@@ -1,6 +1,6 @@
 local process = require("tests.process")
 
--- Runs in a process of its own, which is ended where it counts to 2^40.
+-- Runs in a process of its own, which is killed if it counts to 2^40.
 local CODE <const> = [[
   local huge = 1 << 40
   local function shapes(...)

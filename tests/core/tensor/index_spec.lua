@@ -5,7 +5,7 @@ local function int32(list)
   return roper.tensor(list, "int32")
 end
 
--- What x[key] is, in plain Lua, where `places` has for each axis a number, or an array of places
+-- x[key] in plain Lua; `places` has for each axis a number, or an array of places
 -- from 1 that takes the axis's place; those of several axes go together.
 local function taken(x, first, keys)
   local from, shape = arrays.from(x), {}

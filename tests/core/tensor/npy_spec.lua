@@ -14,7 +14,7 @@ describe("npy", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  -- What save_npy writes for `tensor`.
+  -- The bytes that save_npy writes for `tensor`.
   local function saved(tensor)
     local path = scratch.path("saved.npy")
     core.save_npy(path, tensor)

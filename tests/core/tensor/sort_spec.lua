@@ -3,7 +3,7 @@ local roper = require("roper")
 
 local nan, inf = 0 / 0, math.huge
 
--- Is x[a] to stand before x[b]? NaN is above all numbers, equals keep their order.
+-- Whether x[a] sorts before x[b]. NaN is above all numbers, equals keep their order.
 local function before(x, descending)
   local function is_below(u, v)
     return u < v or (v ~= v and u == u)

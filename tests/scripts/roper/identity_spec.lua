@@ -3,7 +3,7 @@ local position = require("roper.position")
 local roper = require("roper")
 local statement = require("roper.identity.statement")
 
--- What every reader of the derivation meets.
+-- The mistakes that every reader of the derivation sees.
 local TRUE = {
   { "cos(m)^2 + sin(m)^2 == 1", { m = "position" } },
   { "cos(m - n) == cos(m)*cos(n) + sin(m)*sin(n)", { m = "position", n = "position" } },
@@ -200,7 +200,7 @@ describe("roper.identity", function()
     assert.is_false(found.exact.holds)
     assert.equal(3, found.exact.pairs)
     assert.is_false(identity("dot(x, y) == x[1]*y[1] + x[2]*y[2]", GIVEN).holds)
-    -- One pair does not show what stands beside the diagonal.
+    -- One pair does not show the entries beside the diagonal.
     found = identity("rotation(0) == pair(1, 0)*transpose(pair(1, 0))"
       .. " + pair(0, 1)*transpose(pair(0, 1))", GIVEN)
     assert.is_false(found.exact.holds)

@@ -24,7 +24,7 @@ local SPECIAL <const> = { choices = "any?", expect = "any?", within = "any?", ch
 local QUESTION <const> = tables.merged(SPECIAL, { question = "string", answer = "string",
   hints = { "table", {} } })
 
--- What an answer of each kind should be.
+-- The expected form of an answer of each kind.
 local EXPECTED <const> = { number = "one number, such as 0.5 or math.cos(1)",
   line = "a line of Lua" }
 

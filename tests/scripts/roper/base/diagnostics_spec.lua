@@ -24,7 +24,7 @@ describe("roper in any folder", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  -- What a mistake says where the program and the library were copied to these folders.
+  -- The error message of a mistake if the program and the library were copied to these folders.
   local function error_in(program, library, native)
     local made = process.run({ "sh", "-c", [[mkdir -p "$1" "$2" "$3" && cp roper "$1" &&
       cp -r scripts/roper "$2" && cp build/roper/native.so "$3"]], "sh", program, library, native })

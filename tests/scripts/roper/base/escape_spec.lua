@@ -70,7 +70,7 @@ describe("text from a file", function()
   end)
   teardown(scratch.remove)
 
-  -- The program says something, with the name that the hostile text stands for, and harmlessly.
+  -- The program prints a harmless message with the escaped name.
   local function shows(...)
     local _, output, errors = process.run({ "./roper", ... })
     assert.truthy((output .. errors):find("a\\x1B[2J", 1, true), output .. errors)

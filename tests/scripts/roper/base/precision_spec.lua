@@ -4,7 +4,7 @@ local scratch = require("tests.scratch")
 local NOTE <const> = "bfloat16 is slower than float32 here; training takes up to three\n"
   .. "times as long: the portable kernels have no bfloat16 instructions"
 
--- What a command prints with kernels that any processor has.
+-- The output of a command with kernels that any processor has.
 local function roper(...)
   local status, output, errors = process.run({ "./roper", ... }, nil,
     { ROPER_KERNELS = "portable" })

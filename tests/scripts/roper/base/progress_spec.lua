@@ -16,7 +16,7 @@ describe("progress.duration", function()
 end)
 
 describe("progress.work", function()
-  -- What a job of 40 MB writes that does a quarter at each of these times.
+  -- The output of a job of 40 MB that does a quarter at each of these times.
   local function written(times)
     return stdout.capture_errors(function()
       local now = 0
@@ -48,7 +48,7 @@ describe("progress.display", function()
   before_each(scratch.create)
   after_each(scratch.remove)
 
-  -- What a display writes to a file; `use` gets it and a function that sets the time.
+  -- The output of a display to a file; `use` gets the display and a function that sets the time.
   local function logged(use)
     local now = 100
     local stream = assert(io.open(scratch.path("log"), "w"))
@@ -85,7 +85,7 @@ describe("progress.display", function()
     end))
   end)
 
-  -- What a program writes to a terminal of 40 columns.
+  -- The output of a program to a terminal of 40 columns.
   local function screened(code)
     local script = scratch.write("display.lua", code)
     local screen = process.open("stty cols 40; ./roper " .. script, { TERM = "xterm" })

@@ -2,7 +2,7 @@ local scoped = require("roper.base.scoped")
 local core = require("roper.core")
 local models = require("tests.models")
 
--- What f comes to with the message of an error.
+-- The results of f, or the message of its error.
 local function outcome(f)
   return { pcall(scoped.with_seed, 5, f) }
 end

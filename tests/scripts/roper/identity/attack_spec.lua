@@ -10,7 +10,7 @@ local COEFFICIENTS = { "1", "2", "3", "7", "10000000", "65536", "2147483647", "2
   "4294967296", "9007199254740991", "9007199254740993", "4611686018427387904",
   "9223372036854775807", "9223372036854775808", "18446744073709551616" }
 
--- What a side cannot hold, wherever it stands.
+-- Code that a side cannot contain, in any place.
 local JUNK = { ",", "--", ";", "#", "~", "&", "|", "<", ">", "%", "..", "{}", "'s'", "[[s]]", "0x1",
   "1e3", "0.5", "::l::", " and ", " or ", " not ", " nil ", " true ", " goto l ", " return ",
   " function() end ", "\0", "\27", "π", "\xff" }
@@ -23,7 +23,7 @@ local function position()
   return ("(%d*m %s n)"):format(math.random(-9, 9), pick({ "+", "-" }))
 end
 
--- A random number, as text; of the terms that a sum runs over where it says so.
+-- A random number as text, which may depend on the terms of a sum if the caller asks for that.
 local function number(depth, in_sum)
   if depth == 0 then
     return pick(in_sum and { "z", "v[1]", "cos(i)", "a", "dot(v, x)" }

@@ -16,7 +16,7 @@ describe("MultiHeadAttention with keys that are values", function()
     return { x[1], x[2], x[3] * c - x[4] * s, x[3] * s + x[4] * c }
   end
 
-  -- What one head makes of its queries and keys.
+  -- The output of one head for its queries and keys.
   local function expected(q, k)
     local output = {}
     for i = 1, #q do

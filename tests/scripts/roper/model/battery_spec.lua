@@ -2,7 +2,7 @@ local roper = require("roper")
 
 local count = 0
 
--- What the battery says of a scheme of one's own.
+-- The battery's findings on a scheme of one's own.
 local function try(definition, options)
   count = count + 1
   local name = ("battery_scheme_%d"):format(count)

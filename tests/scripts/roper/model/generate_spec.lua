@@ -344,7 +344,7 @@ describe("generate", function()
     assert.same({ "bcdef", "yz #'" }, run({ stop = "ef", limit = 5 }))
     assert.same({ "bcdefghijklmnopqrstuvwxyz", "yz" }, run({ stop = "yz" }))
     assert.same({ "bcd", "yz #'0123456789:;=?[]abcd" }, run({ stop = "cd" }))
-    -- What stands in the prompt does not end a text.
+    -- A stop token in the prompt does not end a text.
     assert.same({ "bcde", "yz #" }, run({ stop = "xy", limit = 4 }))
   end)
 

@@ -151,7 +151,7 @@ describe("recompute", function()
       calls = calls + 1
       return forward(...)
     end
-    -- How often the layer is called in a step.
+    -- The number of calls of the layer in a step.
     local function calls_of(cache)
       calls = 0
       model(tokens, cache):sum():backward()

@@ -6,7 +6,7 @@ for _, name in ipairs(positions.names("tests/fixtures/positions", ".safetensors"
   FIXTURES[name] = true
 end
 
--- What a scheme of the library may refuse; all else it does.
+-- The checks that schemes of the library may refuse; they pass all others.
 local REFUSABLE = { ["not causal"] = true, oracle = true, ["moved by 640"] = true,
   ["moved by 0.5"] = true, ["moved by -3"] = true }
 

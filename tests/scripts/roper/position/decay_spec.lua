@@ -1,7 +1,7 @@
 local models = require("tests.models")
 local roper = require("roper")
 
--- What schemes train that weight decay of matrices shrinks: the weights of linear layers.
+-- The trained tensors of schemes to which weight decay applies: the weights of linear layers.
 local DECAYS <const> = {
   fox = { gate_weight = true },
   fire = { inner_weight = true, outer_weight = true },

@@ -30,7 +30,7 @@ describe("evaluation.solve", function()
 
   after_each(function() generate.generate = sample end)
 
-  -- Let `answer(task, question, i)` stand for what a model samples.
+  -- `answer(task, question, i)` takes the place of a model's samples.
   local function cheat(answer)
     generate.generate = function(_, questions, options)
       local texts = {}
@@ -212,7 +212,7 @@ describe("evaluation.answers", function()
 
   it("counts correct tokens by the distance to the repeated one", function()
     local task = roper.tasks.substring_index({ letters = 4, length = 60, seed = 5 })
-    -- Right where the same letter stands 14 places before, else wrong. The suffix from index i
+    -- Right if the same letter is 14 places before, else wrong. The suffix from index i
     -- begins 15 - i places after the letter it begins with.
     local found = measure(task, function(right, _, count)
       local near = roper.zeros(right:shape(), "int32")

@@ -416,7 +416,7 @@ describe("a run that is killed", function()
     return signal == 9
   end
 
-  -- What must not depend on kills: all but the time that it took.
+  -- The results that must not depend on kills: all but the time.
   local function outcome(folder)
     local result = core.json_decode(files(folder)["result.json"])
     result.seconds = nil

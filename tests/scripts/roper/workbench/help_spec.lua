@@ -5,12 +5,12 @@ local roper = require("roper")
 local scratch = require("tests.scratch")
 local stdout = require("tests.stdout")
 
--- What help prints about a name or a value.
+-- The help about a name or a value.
 local function page(what)
   return (stdout.capture(help.help, what))
 end
 
--- What a session prints for a line such as "?x".
+-- The output of a session for a line such as "?x".
 local function answer(line, globals)
   globals = globals or { roper = roper, plot = roper.plot }
   local action = assert(commands.find(line, globals), "no command: " .. line)
@@ -56,7 +56,7 @@ Example
       true))
   end)
 
-  it("finds names with or without what stands in front", function()
+  it("finds names with or without their prefix", function()
     for _, name in ipairs({ "roper.attention", "attention" }) do
       assert_starts("roper.attention(q, k, v, options?)\n", page(name))
     end
@@ -194,7 +194,7 @@ describe("questions in a session", function()
       '^core/kernels/operation/binary.h:%d+\nFLOAT_BINARY%(POWER.-,\n.- : 0%)\n$'))
   end)
 
-  it("say where there is no source", function()
+  it("say that there is no source", function()
     assert.has_error(function() answer("??print", _G) end, "print: no source is available")
     assert.has_error(function() answer("??step") end, "step is ambiguous; ?step lists the matches")
     assert.has_error(function() answer("??nothing_here") end, "unknown name nothing_here")

@@ -120,7 +120,7 @@ return roper.lesson { order = 1, title = "t", before = "b", after = "a",
       "^cannot read .*/folder%.lua: expected a file, got a directory$")
   end)
 
-  it("says what names stand for in the identities that do not", function()
+  it("gives its names to identities that declare none", function()
     local found = read [[return roper.lesson { order = 3, title = "T", before = "b", after = "a",
       given = { m = "position" }, steps = {
         { title = "s", text = "t", identity = { "cos(m) == cos(-m)" } },
@@ -169,7 +169,7 @@ return roper.lesson { order = 1, title = "t", before = "b", after = "a",
     end
   end)
 
-  it("is shown and checked where nobody reads the file", function()
+  it("is shown and checked if nobody reads the file", function()
     local text = output.capture(lessons.lesson, lesson { text = "Words with `code`.",
       formula = "a = b", code = "x = 2\nx + 1", claims = { { "x < 3", instead = { "2", "3" } } },
       predict = { question = "What is x?", choices = { "2", "3" }, expect = 1, answer = "Two.",

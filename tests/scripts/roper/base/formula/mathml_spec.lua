@@ -2,7 +2,7 @@ local html = require("tests.html")
 local markup = require("roper.base.markup")
 local mathml = require("roper.base.formula.mathml")
 
--- How many children MathML's elements of a fixed number of them have.
+-- The number of children of MathML elements that require a fixed number.
 local CHILDREN <const> = { msub = 2, msup = 2, munder = 2, mover = 2, mfrac = 2, msubsup = 3,
   munderover = 3 }
 

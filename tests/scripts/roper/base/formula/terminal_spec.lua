@@ -32,7 +32,7 @@ describe("formula.terminal", function()
       "  ⎝⎣ 3 ⎦  2 ⎠" }, "\n"), terminal.display("a ([1; 2; 3] {v̂}/{2})^T = |x|"))
   end)
 
-  it("aligns lines at their mark, further apart where one is tall", function()
+  it("aligns lines at their mark, further apart if one is tall", function()
     assert.equal("   x = y    b = 2\n+ 2z = 1",
       terminal.display("x &= y     b = 2\n\n  + 2z &= 1"))
     assert.equal(":-(\nx", terminal.display('":-("\nx'))

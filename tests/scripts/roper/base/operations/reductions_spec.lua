@@ -18,7 +18,7 @@ local function variance(values, correction)
   return squares / math.max(#values - correction, 0)
 end
 
--- Where |x|ᵖ is smooth.
+-- Points at which |x|ᵖ is smooth.
 local function away_from_0(x)
   return x + 0.3 * x:sign()
 end

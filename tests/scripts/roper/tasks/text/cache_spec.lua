@@ -20,7 +20,7 @@ local function maker(folder, tokenizer, before)
     print(ok and "done" or message, count)]]):format(before or "", tokenizer, folder)
 end
 
--- What a folder of the cache holds: content by ending.
+-- The content of a folder of the cache, by ending.
 local function kept(folder)
   local found = {}
   for name in uv.fs_scandir_next, assert(uv.fs_scandir(folder)) do
@@ -36,7 +36,7 @@ end
 
 local paths = { LUA_PATH = package.path, LUA_CPATH = package.cpath }
 
--- What code in a process of its own prints.
+-- The output of code in a process of its own.
 local function output_of(code, changes)
   local environment = { LUA_PATH = package.path, LUA_CPATH = package.cpath }
   for name, value in pairs(changes or {}) do
@@ -63,7 +63,8 @@ describe("the cache of text", function()
   end
 
   test("has the same bytes however often its writer was killed", function(tokenizer)
-    -- How many thousands of instructions of Lua it takes; then, death after so many.
+    -- The number of thousands of Lua instructions it takes; then the process is killed after each
+    -- such number.
     local count = [[
       count = 0
       debug.sethook(function() count = count + 1 end, "", 1000)]]

@@ -211,7 +211,8 @@ describe("documentation", function()
       for _, comment in ipairs(sources.comments(file)) do
         local class = comment.class
         if class and declared[class] then
-          problems[#problems + 1] = ("%s stands in %s and %s"):format(class, declared[class], file)
+          problems[#problems + 1] = ("%s is declared in %s and %s"):format(class,
+            declared[class], file)
         elseif class then
           declared[class] = file
         end

@@ -32,7 +32,7 @@ local function view_of(found, baseline)
   return { sweep = found, summary = summary.of(found, baseline) }
 end
 
--- What a terminal of 80 columns shows.
+-- The output on a terminal of 80 columns.
 local function text_of(found, baseline)
   return report.text(view_of(found, baseline), { width = 80 })
 end

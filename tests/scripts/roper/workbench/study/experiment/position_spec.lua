@@ -12,7 +12,7 @@ local function configure(value, fields)
   return experiment.configure("copy", given)
 end
 
--- What each layer of the model of a configuration goes by.
+-- The scheme of each layer of a configuration's model.
 local function names_of_layers(config)
   local list = {}
   for i, layer in ipairs(experiment.build(config).model.layers) do
