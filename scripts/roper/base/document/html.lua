@@ -1,7 +1,6 @@
 --- Documents as HTML.
 local markup = require "roper.base.markup"
 local mathml = require "roper.base.formula.mathml"
-local scoped = require "roper.base.scoped"
 local tables = require "roper.base.tables"
 local text = require "roper.base.text"
 local h = markup.h
@@ -12,9 +11,8 @@ local SHORT <const> = 24 -- characters up to which a formula in text is not brok
 
 local TAGS <const> = { strong = "b", emphasis = "em", name = "bdi" }
 
-local address = function() end -- the option `href` of the tree that is being rendered
-
-local inline, nodes -- the nodes of inline text, and of a tree
+local Renderer = {}
+Renderer.__index = Renderer
 
 -- Typographic minus signs; no line breaks around minus and equals signs.
 local function typeset(words, is_first)
@@ -40,9 +38,19 @@ local function math_in(before, source, after)
   return h.span { class = "whole", touching, mathml.line(source, true), follows }, rest
 end
 
+-- Renders an inline node of each kind: function(renderer, node) returns nodes.
 local inlines = {}
 
-function inlines.prose(node)
+function Renderer:inline(node)
+  if type(node) ~= "table" or getmetatable(node) then
+    return node
+  elseif node.kind then
+    return inlines[node.kind](self, node)
+  end
+  return tables.map(tables.entries(node), function(one) return self:inline(one) end)
+end
+
+function inlines.prose(self, node)
   local made, parts = {}, table.move(node, 1, #node, 1, {})
   for i, part in ipairs(parts) do
     if type(part) == "string" then
@@ -53,41 +61,32 @@ function inlines.prose(node)
       made[i], rest = math_in(made, part.text, has_text and parts[i + 1] or "")
       parts[i + 1] = has_text and rest or parts[i + 1]
     else
-      made[i] = inline(part)
+      made[i] = self:inline(part)
     end
   end
   return made
 end
 
-function inlines.code(node)
-  local code, href = h.code { node.text }, node.href or address(node.text)
+function inlines.code(self, node)
+  local code, href = h.code { node.text }, node.href or self.href and self.href(node.text)
   return href and h.a { href = href, code } or code
 end
 
-function inlines.link(node)
-  return h.a { href = node.href, inline(node.text) }
+function inlines.link(self, node)
+  return h.a { href = node.href, self:inline(node.text) }
 end
 
-function inlines.math(node)
+function inlines.math(_, node)
   return mathml.line(node.text)
 end
 
-function inlines.styled(node)
+function inlines.styled(self, node)
   local tag = TAGS[node.style]
-  return tag and h[tag] { inline(node.text) } or h.span { class = node.style, inline(node.text) }
+  return h[tag or "span"] { class = not tag and node.style, self:inline(node.text) }
 end
 
 inlines["break"] = function()
   return h.br {}
-end
-
-function inline(node)
-  if type(node) ~= "table" or getmetatable(node) then
-    return node
-  elseif node.kind then
-    return inlines[node.kind](node)
-  end
-  return tables.map(tables.entries(node), inline)
 end
 
 -- Lines of code. If a line is too long for the page, its continuation is indented.
@@ -100,111 +99,102 @@ local function code_lines(lines)
   return list
 end
 
-local function mark(holds)
-  return { h.b { class = holds and "good" or "bad", holds and "✓" or "✗" }, " " }
+function Renderer:checked(node)
+  return { h.b { class = node.holds and "good" or "bad", node.holds and "✓" or "✗" }, " ",
+    self:inline(node.text), node.detail and { " ", h.span { self:inline(node.detail) } } }
 end
 
-local function checked(node)
-  return { mark(node.holds), inline(node.text), node.detail and { " ",
-    h.span { inline(node.detail) } } }
-end
-
+-- Renders a block of each kind: function(renderer, node) returns nodes.
 local blocks = {}
 
-function blocks.section(node)
-  return h.section { id = node.id, nodes(node.tree) }
+function blocks.section(self, node)
+  return h.section { id = node.id, self:nodes(node.tree) }
 end
 
-function blocks.heading(node)
-  return h["h" .. node.level] { inline(node.text) }
+function blocks.heading(self, node)
+  return h["h" .. node.level] { self:inline(node.text) }
 end
 
-function blocks.paragraph(node)
-  return h.p { class = node.class, inline(node.text) }
+function blocks.paragraph(self, node)
+  return h.p { class = node.class, self:inline(node.text) }
 end
 
-function blocks.formula(node)
+function blocks.formula(_, node)
   return mathml.display(node.text)
 end
 
-function blocks.listing(node)
+function blocks.listing(_, node)
   return h.pre { class = node.class, code_lines(node.text) }
 end
 
-function blocks.transcript(node)
+function blocks.transcript(_, node)
   return h.pre { class = "code", tables.map(node.pieces, function(piece)
     return { h.b { code_lines("> " .. piece.source:gsub("\n", "\n  ")) },
       piece.output and code_lines(piece.output) }
   end) }
 end
 
-function blocks.check(node)
-  return h.p { class = node.class, checked(node) }
+function blocks.check(self, node)
+  return h.p { class = node.class, self:checked(node) }
 end
 
 -- A row of a table. The first cell of a row names it.
-local function row_of(node, cells, is_head)
+function Renderer:row(node, cells, is_head)
   local made = {}
   for i = 1, math.max(#cells, node.head and #node.head or 0) do
     local is_name = i == 1 and not is_head
     local side = text.side(node.sides, i)
     made[i] = h[(is_head or is_name) and "th" or "td"] { class = side == "r" and "n" or "text",
-      scope = is_head and "col" or is_name and "row", inline(cells[i]) }
+      scope = is_head and "col" or is_name and "row", self:inline(cells[i]) }
   end
   return h.tr { made }
 end
 
-function blocks.table(node)
-  return { node.caption and h.p { class = "caption", inline(node.caption) },
+function blocks.table(self, node)
+  return { node.caption and h.p { class = "caption", self:inline(node.caption) },
     h.div { class = "scroll", tabindex = "0", role = "region",
       ["aria-label"] = type(node.caption) == "string" and node.caption or node.class or "table",
-      h.table { class = node.class, node.head and h.thead { row_of(node, node.head, true) },
-        h.tbody { tables.map(node.rows, function(cells) return row_of(node, cells) end) } } } }
+      h.table { class = node.class, node.head and h.thead { self:row(node, node.head, true) },
+        h.tbody { tables.map(node.rows, function(cells) return self:row(node, cells) end) } } } }
 end
 
-function blocks.figure(node)
+function blocks.figure(self, node)
   local picture = node.draw "svg"
   picture = type(picture) == "string" and markup.verbatim(picture:gsub("^<%?xml.-%?>%s*", ""))
     or picture
-  return h.figure { picture, node.caption and h.figcaption { inline(node.caption) } }
+  return h.figure { picture, node.caption and h.figcaption { self:inline(node.caption) } }
 end
 
-function blocks.details(node)
+function blocks.details(self, node)
   local is_check = type(node.summary) == "table" and node.summary.kind == "check"
   return h.details { class = node.class,
-    h.summary { is_check and checked(node.summary) or inline(node.summary) }, nodes(node.body) }
+    h.summary { is_check and self:checked(node.summary) or self:inline(node.summary) },
+    self:nodes(node.body) }
 end
 
-function blocks.list(node)
+function blocks.list(self, node)
   return h[node.marks == "-" and "ul" or "ol"] { class = node.class,
-    tables.map(node.items, function(item) return h.li { inline(item) } end) }
+    tables.map(node.items, function(item) return h.li { self:inline(item) } end) }
 end
 
-function blocks.definitions(node)
+function blocks.definitions(self, node)
   local function list(rows)
     return h.dl { tables.map(rows, function(row)
-      return { h.dt { inline(row[1]) }, h.dd { inline(row[2]), row[3] and list(row[3]) } }
+      return { h.dt { self:inline(row[1]) }, h.dd { self:inline(row[2]), row[3] and list(row[3]) } }
     end) }
   end
   return list(node.rows)
 end
 
-function nodes(tree)
+function Renderer:nodes(tree)
   if type(tree) ~= "table" then
     return tree and h.p { tree }
   elseif getmetatable(tree) then
     return tree
   elseif tree.kind then
-    return blocks[tree.kind] and blocks[tree.kind](tree) or inline(tree)
+    return blocks[tree.kind] and blocks[tree.kind](self, tree) or self:inline(tree)
   end
-  return tables.map(tables.entries(tree), nodes)
-end
-
--- Calls f(node) while the option `href` is set.
-local function with_address(href, f, node)
-  local before = address
-  address = href or before
-  return scoped.finally(function() return f(node) end, function() address = before end)
+  return tables.map(tables.entries(tree), function(one) return self:nodes(one) end)
 end
 
 --- A tree as nodes of `base/markup`, for a part of a page.
@@ -212,7 +202,7 @@ end
 ---@param href? fun(code: string): string? address for code that has none of its own
 ---@return any nodes
 function M.nodes(tree, href)
-  return with_address(href, nodes, tree)
+  return setmetatable({ href = href }, Renderer):nodes(tree)
 end
 
 --- Inline text as nodes of `base/markup`.
@@ -220,7 +210,7 @@ end
 ---@param href? fun(code: string): string? as for `nodes`
 ---@return any nodes
 function M.inline(node, href)
-  return with_address(href, inline, node)
+  return setmetatable({ href = href }, Renderer):inline(node)
 end
 
 --- A whole page in the common style of lessons and the reference.
