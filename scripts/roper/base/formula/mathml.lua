@@ -9,8 +9,6 @@ local M = {}
 local ACCENTS <const> = { ["\u{302}"] = "^", ["\u{303}"] = "~", ["\u{304}"] = "¯" }
 local SIGNS <const> = { ["-"] = "−", ["Σ"] = "∑", ["Π"] = "∏", ["*"] = "∗" }
 
-local element, row -- the element of a node, and of a list of nodes
-
 local function operator(node)
   return h.mo { SIGNS[node.text] or node.text }
 end
@@ -18,18 +16,21 @@ end
 local ELEMENTS <const> = { relation = operator, operator = operator, comma = operator,
   symbol = operator, big = operator }
 
+-- The element of a node, such as a row of nodes.
+local function element(node)
+  return ELEMENTS[node.kind](node)
+end
+
 function ELEMENTS.letter(node)
   local letter = h.mi { node.text }
   return node.accent and h.mover { accent = "true", letter,
     h.mo { stretchy = "false", ACCENTS[node.accent] } } or letter
 end
 
+ELEMENTS.name = ELEMENTS.letter
+
 function ELEMENTS.number(node)
   return h.mn { node.text }
-end
-
-function ELEMENTS.name(node)
-  return h.mi { node.text }
 end
 
 function ELEMENTS.text(node)
@@ -43,7 +44,7 @@ end
 -- A prime is already high in every font; as a superscript it would be too small in some.
 local function primed(node)
   local base = h.mrow { element(node.base), h.mo { lspace = "0", rspace = "0", "′" } }
-  return node.sub and h.msub { base, row(node.sub) } or base
+  return node.sub and h.msub { base, element(node.sub) } or base
 end
 
 function ELEMENTS.script(node)
@@ -57,7 +58,8 @@ function ELEMENTS.script(node)
   elseif node.sup then
     tag = is_big and "mover" or "msup"
   end
-  return h[tag] { element(node.base), node.sub and row(node.sub), node.sup and row(node.sup) }
+  return h[tag] { element(node.base), node.sub and element(node.sub),
+    node.sup and element(node.sup) }
 end
 
 -- Does a node contain a matrix or a fraction?
@@ -79,29 +81,21 @@ local function fenced(open, body, close, is_stretched)
 end
 
 function ELEMENTS.fence(node)
-  return fenced(node.open, row(node.body), node.close, is_tall(node.body))
+  return fenced(node.open, element(node.body), node.close, is_tall(node.body))
 end
 
 function ELEMENTS.matrix(node)
   return fenced("[", h.mtable { tables.map(node.rows, function(cells)
-    return h.mtr { tables.map(cells, function(cell) return h.mtd { row(cell) } end) }
+    return h.mtr { tables.map(cells, function(cell) return h.mtd { element(cell) } end) }
   end) }, "]", true)
 end
 
 function ELEMENTS.root(node)
-  return h.msqrt { row(node.body) }
+  return h.msqrt { element(node.body) }
 end
 
 function ELEMENTS.fraction(node)
-  return h.mfrac { row(node.over), row(node.under) }
-end
-
-function ELEMENTS.row(node)
-  return row(node)
-end
-
-function element(node)
-  return ELEMENTS[node.kind](node)
+  return h.mfrac { element(node.over), element(node.under) }
 end
 
 -- Kinds of nodes around which MathML puts space.
@@ -127,20 +121,17 @@ local function elements(nodes, first, last)
   return list
 end
 
-function row(nodes)
+function ELEMENTS.row(nodes)
   return h.mrow { elements(nodes, 1, #nodes) }
-end
-
--- Does a new piece begin at a node?
-local function begins(node)
-  return node.kind == "relation" or node.kind == "sign" and not node.is_prefix
 end
 
 -- Splits the nodes of a row into `math` elements between which a line may break.
 local function pieces(nodes, style, is_whole)
   local list, first = {}, 1
   for i = 2, #nodes + 1 do
-    if i > #nodes or not is_whole and begins(nodes[i]) then
+    local kind = i <= #nodes and nodes[i].kind
+    local begins = kind == "relation" or kind == "sign" and not nodes[i].is_prefix
+    if not kind or begins and not is_whole then
       list[#list + 1] = { first > 1 and h.wbr {},
         h.math { displaystyle = style, elements(nodes, first, i - 1) } }
       first = i

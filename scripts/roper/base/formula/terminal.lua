@@ -59,19 +59,24 @@ local function fenced(open, body, close)
     box(tall(close, #body.lines), body.base) }
 end
 
-local layout, row -- the box of a node, and of a list of nodes; flat: in one line
+local LAYOUTS <const> = {} -- by kind of node; other nodes are texts
+
+-- The box of a node, such as a row of nodes; `is_flat`: in one line.
+local function layout(node, is_flat)
+  local special = LAYOUTS[node.kind]
+  return special and special(node, is_flat) or text_box(node.shown or node.text)
+end
 
 local function flat(nodes)
-  return row(nodes, true).lines[1]
+  return layout(nodes, true).lines[1]
 end
 
 -- An index or a power, in Unicode characters if all of them exist.
 local function script(nodes, place)
-  local plain, shifted = flat(nodes), {}
-  for char in plain:gsub(" ", ""):gmatch(utf8.charpattern) do
-    shifted[#shifted + 1] = scripts[place][char] or "?"
-  end
-  local text = table.concat(shifted)
+  local plain = flat(nodes)
+  local text = plain:gsub(" ", ""):gsub(utf8.charpattern, function(char)
+    return scripts[place][char] or "?"
+  end)
   if not text:find("?", 1, true) then
     return text
   end
@@ -84,44 +89,31 @@ local function part(nodes)
   return #nodes > 1 and "(" .. flat(nodes) .. ")" or flat(nodes)
 end
 
-local function fraction(node, is_flat)
+function LAYOUTS.fraction(node, is_flat)
   if is_flat then
     return text_box(part(node.over) .. " / " .. part(node.under))
   end
-  local over, under = row(node.over), row(node.under)
+  local over, under = layout(node.over), layout(node.under)
   local width = math.max(over.width, under.width) + 2
   local lines = tables.map(tables.joined(over.lines, { ("─"):rep(width) }, under.lines),
     function(line) return texts.pad(line, width, "c") end)
   return box(lines, #over.lines + 1)
 end
 
-local function matrix(node, is_flat)
-  local widths, lines = {}, {}
-  for i, cells in ipairs(node.rows) do
-    lines[i] = {}
-    for j, cell in ipairs(cells) do
-      lines[i][j] = flat(cell)
-      widths[j] = math.max(widths[j] or 0, texts.width(lines[i][j]))
-    end
-  end
+function LAYOUTS.matrix(node, is_flat)
+  local rows = tables.map(node.rows, function(cells) return tables.map(cells, flat) end)
   if is_flat then
-    for i, cells in ipairs(lines) do
-      lines[i] = table.concat(cells, ", ")
-    end
-    return text_box("[" .. table.concat(lines, "; ") .. "]")
+    return text_box("[" .. table.concat(tables.map(rows, function(cells)
+      return table.concat(cells, ", ")
+    end), "; ") .. "]")
   end
-  for i, cells in ipairs(lines) do
-    for j, cell in ipairs(cells) do
-      cells[j] = texts.pad(cell, widths[j], "r")
-    end
-    lines[i] = " " .. table.concat(cells, "  ") .. " "
-  end
+  local lines = tables.map(texts.rows(rows, "r"), function(line) return " " .. line .. " " end)
   return fenced("[", box(lines, (#lines + 1) // 2), "]")
 end
 
 -- A base with its index and power. If the base is several lines high, the power is beside the first
 -- line and the index beside the last.
-local function scripted(node, is_flat)
+function LAYOUTS.script(node, is_flat)
   local base = layout(node.base, is_flat)
   local sub = node.sub and script(node.sub, "sub") or ""
   local sup = node.sup and script(node.sup, "sup") or ""
@@ -133,28 +125,17 @@ local function scripted(node, is_flat)
   return beside { base, box(lines, base.base) }
 end
 
-local LAYOUTS <const> = { script = scripted, matrix = matrix, fraction = fraction }
-
 function LAYOUTS.fence(node, is_flat)
-  return fenced(node.open, row(node.body, is_flat), node.close)
+  return fenced(node.open, layout(node.body, is_flat), node.close)
 end
 
 function LAYOUTS.root(node)
   return text_box("√" .. part(node.body))
 end
 
-function LAYOUTS.row(node, is_flat)
-  return row(node, is_flat)
-end
-
-function layout(node, is_flat)
-  local special = LAYOUTS[node.kind]
-  return special and special(node, is_flat) or text_box(node.shown or node.text)
-end
-
 local WIDE_GAP <const> = 4 -- columns between the formulas of a line
 
-function row(nodes, is_flat)
+function LAYOUTS.row(nodes, is_flat)
   local boxes = {}
   for i, node in ipairs(nodes) do
     local gap = i > 1 and node.gap or 0
@@ -184,7 +165,7 @@ function M.display(text)
   local lines, width = parse.lines(text), 0
   for _, rows in ipairs(lines) do
     for i, nodes in ipairs(rows) do
-      rows[i] = row(nodes)
+      rows[i] = layout(nodes)
     end
     width = math.max(width, rows[2] and rows[1].width + 1 or 0)
   end
