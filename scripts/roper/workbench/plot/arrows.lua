@@ -63,22 +63,18 @@ local function read(what, given)
   return fields
 end
 
--- Returns the arrows in the argument of a plot as a list, without checking them.
-local function split(name, list)
+-- Checks that the argument of a plot is a list or a matrix of arrows.
+local function check_list(list)
   local is_tensor = format.is_tensor(list)
   if is_tensor and list:rank() ~= 2 or not is_tensor and type(list) ~= "table"
     or type(list[1]) == "number" or not is_tensor and list.x ~= nil then
-    error(("%s: expected a list of arrows, such as {{1, 2}, {3, 1}}, or a matrix of them, got %s")
-      :format(name, is_tensor and data.kind(list) or type(list) == "table" and "one"
-        or type(list)), 0)
+    error("plot.arrows: expected a list of arrows, such as {{1, 2}, {3, 1}}, or a matrix of them, "
+      .. "got " .. (type(list) == "table" and "one" or data.kind(list)), 0)
+  elseif #list == 0 then
+    error("plot.arrows: expected at least one arrow, got none", 0)
   elseif #list > MOST then
-    error(("%s: expected at most %d arrows, got %d"):format(name, MOST, #list), 0)
+    error(("plot.arrows: expected at most %d arrows, got %d"):format(MOST, #list), 0)
   end
-  local arrows = {}
-  for i = 1, #list do
-    arrows[i] = list[i]
-  end
-  return arrows
 end
 
 -- Returns the smallest and the largest number of several lists.
@@ -121,20 +117,20 @@ local function marks_of(series)
 end
 
 --- Returns the series and axes of `plot.arrows`.
----@param name string of the function, for messages
 ---@param list any
 ---@return table[] series
 ---@return Axis x
 ---@return Axis y of the same scale
-function M.series(name, list)
+function M.series(list)
+  check_list(list)
   local series, xs, ys, indices, count = {}, {}, {}, {}, 0
   local function add(index, x, y, fields)
     fields.index, fields.x, fields.y = index, x, y
     series[#series + 1], xs[#xs + 1], ys[#ys + 1] = fields, x, y
   end
-  for i, given in ipairs(split(name, list)) do
-    local what = ("%s: arrow %d"):format(name, i)
-    local arrow = read(what, given)
+  for i = 1, #list do
+    local what = "plot.arrows: arrow " .. i
+    local arrow = read(what, list[i])
     local x0, y0 = 0.0, 0.0
     if arrow.from ~= nil then
       x0, y0 = pair(what .. ": from", arrow.from)
@@ -153,9 +149,6 @@ function M.series(name, list)
     end
     add(index, { x0, x0 + x }, { y0, y0 + y }, { style = "arrow", dashed = arrow.dashed,
       label = arrow.label and text.clean(arrow.label) })
-  end
-  if #series == 0 then
-    error(name .. ": expected at least one arrow, got none", 0)
   end
   local marks = marks_of(series)
   for _, one in ipairs(series) do

@@ -22,7 +22,7 @@ local function by_distance(weights, first_query, nearest)
 end
 
 -- Returns labels for the tokens; a string is split into characters.
-local function labels(name, tokens, count)
+local function labels(tokens, count)
   if type(tokens) == "string" then
     local characters = {}
     local pattern = utf8.len(tokens) and utf8.charpattern or "."
@@ -31,20 +31,20 @@ local function labels(name, tokens, count)
     end
     tokens = characters
   end
-  return data.texts(name .. ": tokens", tokens, count, text.token)
+  return data.texts("plot.attention: tokens", tokens, count, text.token)
 end
 
 --- Returns the figure of `plot.attention`.
----@param name string of the function, for messages
 ---@param value any the weights
 ---@param o table the options
 ---@return table figure with matrix, rows, columns, first_row, first_column, gap
-function M.figure(name, value, o)
-  local weights = data.matrix(name, value)
+function M.figure(value, o)
+  local weights = data.matrix("plot.attention", value)
   local queries, keys = weights:size(1), weights:size(2)
   local first_query = keys - queries -- the last query has the position of the last key
   if first_query < 0 then
-    error(("%s: expected no more queries than keys, got [%d, %d]"):format(name, queries, keys), 0)
+    error(("plot.attention: expected no more queries than keys, got [%d, %d]"):format(queries,
+      keys), 0)
   end
   local is_future = positions(0, keys):gt(positions(first_query, queries, true))
   local is_causal = o.causal
@@ -54,7 +54,7 @@ function M.figure(name, value, o)
   if is_causal then
     weights = core.where(is_future, 0 / 0, weights)
   end
-  local tokens = labels(name, o.tokens, keys)
+  local tokens = labels(o.tokens, keys)
   local figure = {
     rows = tokens and table.move(tokens, first_query + 1, keys, 1, {}),
     columns = tokens,

@@ -7,18 +7,17 @@ local order = require "roper.base.operations.order"
 
 local M = {}
 
-local MOST_BINS <const> = 1000
 local MOST_CHOSEN <const> = 100 -- bins by default
 local MOST_WHOLE <const> = 50 -- largest range of integers with a bin for each number
 
 local LARGEST_WHOLE <const> = 2 ^ 50 -- below this, bin edges at halves are exact
 
 -- Returns all numbers of a tensor or a list, with nan for those that are not finite.
-local function numbers_of(name, value)
+local function numbers_of(value)
   if format.is_tensor(value) then
     value = value:detach():contiguous():view { value:count() }
   end
-  return data.numbers(name, value)
+  return data.numbers("plot.hist", value)
 end
 
 -- Returns the finite numbers within a range (if there is one), the smallest and the largest of
@@ -76,20 +75,16 @@ end
 
 --- Returns the series of `plot.hist`.
 ---
---- Errors: there is no finite number in the range; more than 1000 bins.
----@param name string of the function, for messages
+--- Errors: there is no finite number in the range.
 ---@param value any tensor of any shape, or a list
 ---@param o table the options: bins, range
 ---@return table series
 ---@return string? note about omitted values
-function M.series(name, value, o)
-  local list, range = numbers_of(name, value), data.range(name .. ": range", o.range)
-  if (o.bins or 1) > MOST_BINS then
-    error(("%s: option bins: expected at most %d, got %d"):format(name, MOST_BINS, o.bins), 0)
-  end
+function M.series(value, o)
+  local list, range = numbers_of(value), data.range("plot.hist: range", o.range)
   local kept, low, high, is_whole = within(list, range)
   if #kept == 0 then
-    error(("%s: expected at least one finite number%s, got none"):format(name,
+    error(("plot.hist: expected at least one finite number%s, got none"):format(
       range and (" from %g to %g"):format(range[1], range[2]) or ""), 0)
   end
   local count, first, width = bins_of(o, kept, low, high, is_whole)

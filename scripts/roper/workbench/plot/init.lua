@@ -10,7 +10,6 @@ local text = require "roper.workbench.plot.text"
 
 local M = {}
 
-local LARGEST <const> = 10000 -- pixels or columns
 local MOST_BARS <const> = 200
 
 ---@class plot.Options options of every plot
@@ -27,8 +26,9 @@ local MOST_BARS <const> = 200
 ---   extension (.svg, .png, .pdf, .txt). Without a file, the plot is returned as a string in this
 ---   format or, for "window", opened in a window
 
+local SIZE <const> = { { smallest = 1, largest = 10000 } } -- pixels or columns
 local COMMON <const> = { title = { "string", "" }, xlabel = { "string", "" },
-  ylabel = { "string", "" }, legend = { "boolean", true }, width = "size?", height = "size?",
+  ylabel = { "string", "" }, legend = { "boolean", true }, width = SIZE, height = SIZE,
   file = "string?", format = { output.FORMATS } }
 
 ---@class plot.Series a line, or a group of points or bars
@@ -53,25 +53,10 @@ local function read(name, extra, file, options)
   if file and o.file then
     error(name .. ": expected one file, got one as an argument and one as an option", 0)
   end
-  for _, option in ipairs { "width", "height" } do
-    if (o[option] or 0) > LARGEST then
-      error(("%s: option %s: expected at most %d, got %d"):format(name, option, LARGEST,
-        o[option]), 0)
-    end
-  end
   o.file = file or o.file
   o.format = output.format(name, o.file, o.format)
   return o, { name = name, title = text.clean(o.title), xlabel = text.clean(o.xlabel),
     ylabel = text.clean(o.ylabel), legend = o.legend, width = o.width, height = o.height }
-end
-
-local function has_labels(series)
-  for _, one in ipairs(series) do
-    if one.label then
-      return true
-    end
-  end
-  return false
 end
 
 -- Sets both axes to fit the series. `x_round` makes the horizontal axis end at round numbers.
@@ -116,7 +101,6 @@ local function show_curves(o, figure, style, values)
     drop_unscaled(series.y, o.logy)
     drop_unscaled(series.low, o.logy)
   end
-  figure.legend = figure.legend and has_labels(figure.series)
   set_axes(figure, o, style == "points")
   for i, series in ipairs(figure.series) do
     figure.series[i] = style == "points" and reduce.cloud(series, figure.x, figure.y)
@@ -210,11 +194,10 @@ end
 ---@param options? plot.HistogramOptions
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.hist(values, file, options)
-  local name = "plot.hist"
-  local o, figure = read(name, { bins = "size?", range = "table?", logy = { "boolean", false } },
-    file, options)
+  local o, figure = read("plot.hist", { bins = { { smallest = 1, largest = 1000 } },
+    range = "table?", logy = { "boolean", false } }, file, options)
   local series
-  series, figure.note = require("roper.workbench.plot.histogram").series(name, values, o)
+  series, figure.note = require("roper.workbench.plot.histogram").series(values, o)
   figure.ylabel = o.ylabel ~= "" and figure.ylabel or "count"
   return show_curves(o, figure, "lines", series)
 end
@@ -264,7 +247,6 @@ function M.bar(values, file, options)
   for i = 1, count do
     figure.names[i] = figure.names[i] or tostring(i)
   end
-  figure.legend = figure.legend and has_labels(figure.series)
   set_axes(figure, o, false)
   if not o.yrange then
     figure.y = axes.new({ { 0.0, figure.y.low, figure.y.high } }, { round = true })
@@ -341,22 +323,21 @@ end
 ---@param options? plot.RotationOptions
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.rotation(x, scheme, position, file, options)
-  local name = "plot.rotation"
   if type(position) == "string" or type(position) == "table" and file == nil then
     position, file, options = nil, position, file
   end
-  local o, figure = read(name, { pairs = "table?" }, file, options)
+  local o, figure = read("plot.rotation", { pairs = "table?" }, file, options)
   position = position or 1
   if type(position) ~= "number" or position - position ~= 0 then
-    error(("%s: expected a finite number as position, got %s"):format(name,
-      options_of.shown(position)), 0)
+    error("plot.rotation: expected a finite number as position, got "
+      .. options_of.shown(position), 0)
   end
   local reach
   figure.kind, figure.is_square = "curves", true
   figure.series, reach, figure.note =
-    require("roper.workbench.plot.rotation").series(name, x, scheme, position, o.pairs)
-  local range = { -1.05 * reach, 1.05 * reach }
-  set_axes(figure, { xrange = reach > 0 and range or nil, yrange = reach > 0 and range or nil })
+    require("roper.workbench.plot.rotation").series(x, scheme, position, o.pairs)
+  local range = reach > 0 and { -1.05 * reach, 1.05 * reach } or nil
+  set_axes(figure, { xrange = range, yrange = range })
   if o.title == "" then
     figure.title = ("dashed: before, solid: rotated by position %g"):format(position)
   end
@@ -398,11 +379,9 @@ end
 ---@param options? plot.Options
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.arrows(list, file, options)
-  local name = "plot.arrows"
-  local o, figure = read(name, {}, file, options)
+  local o, figure = read("plot.arrows", {}, file, options)
   figure.kind, figure.is_square, figure.is_tagged = "curves", true, true
-  figure.series, figure.x, figure.y = require("roper.workbench.plot.arrows").series(name, list)
-  figure.legend = figure.legend and has_labels(figure.series)
+  figure.series, figure.x, figure.y = require("roper.workbench.plot.arrows").series(list)
   return output.show(figure, o.file, o.format)
 end
 
@@ -440,7 +419,7 @@ function M.attention(weights, file, options)
   local name = "plot.attention"
   local o, figure = read(name, { tokens = "any?", causal = "boolean?",
     distance = { "boolean", false }, range = "table?" }, file, options)
-  figure = tables.merged(figure, require("roper.workbench.plot.attention").figure(name, weights, o))
+  figure = tables.merged(figure, require("roper.workbench.plot.attention").figure(weights, o))
   figure.kind, figure.range = "matrix", data.range(name .. ": range", o.range)
   figure.xlabel = o.xlabel ~= "" and figure.xlabel or o.distance and "distance i - j" or "key"
   figure.ylabel = o.ylabel ~= "" and figure.ylabel or "query"
@@ -481,11 +460,10 @@ end
 ---@param options? plot.PositionOptions
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.position(scheme, file, options)
-  local name = "plot.position"
-  local o, figure = read(name, tables.merged(CURVES, { distance = { "size", 64 },
+  local o, figure = read("plot.position", tables.merged(CURVES, { distance = { "size", 64 },
     dim = { "size", 64 }, heads = { "size", 8 }, head = "size?", draws = { "size", 64 },
     same = { "boolean", false }, seed = { "integer", 1 } }), file, options)
-  local series = require("roper.workbench.plot.position").series(name, scheme, o)
+  local series = require("roper.workbench.plot.position").series(scheme, o)
   figure.xlabel = o.xlabel ~= "" and figure.xlabel or "distance i - j"
   figure.ylabel = o.ylabel ~= "" and figure.ylabel or "score"
   return show_curves(o, figure, "lines", series)

@@ -70,17 +70,17 @@ local function statistics(scores, head)
 end
 
 --- Returns the series of `plot.position`, one for each scheme.
----@param name string of the function, for messages
 ---@param given any a scheme or a list of them
 ---@param o table the options
 ---@return table[] series
-function M.series(name, given, o)
+function M.series(given, o)
   if o.head and o.head > o.heads then
-    error(("%s: option head: expected one of %d heads, got %d"):format(name, o.heads, o.head), 0)
+    error(("plot.position: option head: expected one of %d heads, got %d"):format(o.heads,
+      o.head), 0)
   end
   if type(given) ~= "string" and type(given) ~= "table" and not schemes.is_rotary(given) then
-    error(("%s: expected a position scheme or a list of them, got %s"):format(name,
-      data.kind(given)), 0)
+    error("plot.position: expected a position scheme or a list of them, got "
+      .. data.kind(given), 0)
   end
   local is_list = type(given) == "table" and not schemes.is_scheme(given) and given[1] ~= nil
   local series = {}

@@ -9,30 +9,30 @@ local schemes = require "roper.position.scheme"
 local M = {}
 
 -- Resolves a scheme and checks that it rotates pairs of `dim` features.
-local function check_scheme(name, scheme, dim)
+local function check_scheme(scheme, dim)
   if type(scheme) == "string" or type(scheme) == "table" then
     local ok, resolved = pcall(position.resolve, scheme, dim)
     if not ok then
-      error(name .. ": " .. resolved:gsub("^[^ ]*:%d+: ", ""), 0)
+      error("plot.rotation: " .. resolved:gsub("^[^ ]*:%d+: ", ""), 0)
     end
     scheme = resolved
   end
   if not schemes.is_rotary(scheme) then
-    error(("%s: expected a rotary scheme, such as roper.position.rope{dim = %d}, got %s"):format(
-      name, dim, tostring(scheme)), 0)
+    error(("plot.rotation: expected a rotary scheme, such as roper.position.rope{dim = %d}, got %s")
+      :format(dim, tostring(scheme)), 0)
   elseif scheme:options().dim ~= dim then
-    error(("%s: expected a vector of %d features for the scheme, got %d"):format(name,
+    error(("plot.rotation: expected a vector of %d features for the scheme, got %d"):format(
       scheme:options().dim, dim), 0)
   end
   return scheme
 end
 
 -- Returns the pairs to draw: those in the options; by default the first ones, one for each colour.
-local function check_pairs(name, asked, count)
+local function check_pairs(asked, count)
   local list = {}
   for i, pair in ipairs(asked or {}) do
     if math.type(pair) ~= "integer" or pair < 1 or pair > count then
-      error(("%s: pairs: expected integers from 1 to %d, got %s as element %d"):format(name,
+      error(("plot.rotation: pairs: expected integers from 1 to %d, got %s as element %d"):format(
         count, tostring(pair), i), 0)
     end
     list[i] = pair
@@ -46,7 +46,6 @@ local function check_pairs(name, asked, count)
 end
 
 --- Returns the series of `plot.rotation`.
----@param name string of the function, for messages
 ---@param value any the vector
 ---@param scheme any
 ---@param place number the position
@@ -54,28 +53,28 @@ end
 ---@return table[] series
 ---@return number reach the length of the longest arrow
 ---@return string? note names the pairs that are drawn, if these are not all
-function M.series(name, value, scheme, place, asked)
+function M.series(value, scheme, place, asked)
   if format.is_tensor(value) and value:rank() > 1 then
-    error(("%s: expected a vector [features], got shape [%s]; index it down to one, such as "
-      .. "x[1][1]"):format(name, table.concat(value:shape(), ", ")), 0)
+    error(("plot.rotation: expected a vector [features], got shape [%s]; index it down to one, "
+      .. "such as x[1][1]"):format(table.concat(value:shape(), ", ")), 0)
   end
-  local vector = data.series(name, value)[1]
+  local vector = data.series("plot.rotation", value)[1]
   if not vector or #vector.y == 0 then
-    error(name .. ": expected a vector [features], got an empty one", 0)
+    error("plot.rotation: expected a vector [features], got an empty one", 0)
   end
   local before = vector.y
-  scheme = check_scheme(name, scheme, #before)
+  scheme = check_scheme(scheme, #before)
   local after = scheme:rotate(require("roper.core").tensor(before, "float64"), place):totable()
   local thetas = scheme:thetas():totable()
   local is_half = scheme:options().pairing == "half"
   local list, reach = {}, 0
-  for i, pair in ipairs(check_pairs(name, asked, #thetas)) do
+  for i, pair in ipairs(check_pairs(asked, #thetas)) do
     local a = is_half and pair or 2 * pair - 1
     local b = is_half and pair + #thetas or 2 * pair
     local x1, y1, x2, y2 = before[a], before[b], after[a], after[b]
     local xs, ys = arrows.arc(x1, y1, x2, y2, math.fmod(thetas[pair] * place, 2 * math.pi))
     if x1 + y1 + x2 + y2 ~= x1 + y1 + x2 + y2 then
-      error(("%s: expected finite numbers in pair %d, got nan"):format(name, pair), 0)
+      error(("plot.rotation: expected finite numbers in pair %d, got nan"):format(pair), 0)
     end
     reach = math.max(reach, (x1 ^ 2 + y1 ^ 2) ^ 0.5, (x2 ^ 2 + y2 ^ 2) ^ 0.5)
     list[#list + 1] = { index = i, x = xs, y = ys, thin = true }

@@ -145,8 +145,8 @@ describe("every plot", function()
             "scatter", { 1, 2 }, { 3, 4 })
     refuses("plot.line: expected a file or a window, got both", "line", { 1 }, "a.svg",
             { format = "window" })
-    refuses("plot.line: option width: expected at most 10000, got 10001", "line", { 1 },
-            { width = 10001 })
+    refuses("plot.line: option width: expected an integer from 1 to 10000, got 10001", "line",
+            { 1 }, { width = 10001 })
   end)
 end)
 

@@ -24,18 +24,18 @@ describe("plot.arrows", function()
     local list = {
       { 2, -1 }, { x = 2, y = -1 }, core.tensor({ 2, -1 }), { 1, -2, from = tail },
     }
-    local series = arrows.series(NAME, list)
+    local series = arrows.series(list)
     for i, one in ipairs(series) do
       assert.same({ i == 4 and 1 or 0, 2 }, one.x)
       assert.same({ i == 4 and 1 or 0, -1 }, one.y)
       assert.equal(i, one.index)
     end
     assert.equal(4, #series)
-    assert.equal(3, #arrows.series(NAME, core.ones({ 3, 2 })))
+    assert.equal(3, #arrows.series(core.ones({ 3, 2 })))
   end)
 
   it("draws the arc of a tip that was rotated about its tail", function()
-    local series = arrows.series(NAME, { { 0, 2, from = { 1, 1 }, turned = math.pi / 2 } })
+    local series = arrows.series({ { 0, 2, from = { 1, 1 }, turned = math.pi / 2 } })
     local way = series[1]
     assert.is_true(math.abs(way.x[1] - 3) + math.abs(way.y[1] - 1) < 1e-12)
     assert.is_true(math.abs(way.x[#way.x] - 1) + math.abs(way.y[#way.y] - 3) < 1e-12)
@@ -46,7 +46,7 @@ describe("plot.arrows", function()
 
   it("gives arrows with the same label the same colour", function()
     local indices = {}
-    for i, one in ipairs(arrows.series(NAME, { { 1, 1, label = "a" }, { 2, 1 }, { 3, 1 },
+    for i, one in ipairs(arrows.series({ { 1, 1, label = "a" }, { 2, 1 }, { 3, 1 },
       { 4, 1, label = "a" } })) do
       indices[i] = one.index
     end
@@ -56,7 +56,7 @@ describe("plot.arrows", function()
   it("fits all arrows, with the same scale on both axes", function()
     for _, list in ipairs({ CHAINS, { { 5, 0 } }, { { 0, 0 } }, { { 1e-9, 0, from = { 1e9, 0 } } },
       { { 1e300, -1e300, from = { 1e300, 0 } } } }) do
-      local series, x, y = arrows.series(NAME, list)
+      local series, x, y = arrows.series(list)
       local width, height = x.high - x.low, y.high - y.low
       assert.is_true(width > 0 and math.abs(width / height - 1) < 1e-6)
       for _, one in ipairs(series) do

@@ -29,8 +29,8 @@ describe("plot.attention", function()
   it("fits a terminal: names take as few lines as possible, numbers are complete", function()
     local drawing = require("roper.workbench.plot.terminal")
     local function lines_of(count, columns, tokens)
-      local figure = require("roper.workbench.plot.attention").figure("plot.attention",
-        core.eye(count), { tokens = tokens })
+      local figure = require("roper.workbench.plot.attention").figure(core.eye(count),
+        { tokens = tokens })
       figure.name, figure.kind, figure.title, figure.legend = "plot.attention", "matrix", "", true
       figure.xlabel, figure.ylabel = "key", "query"
       return drawing.lines(figure, columns, false, 24)

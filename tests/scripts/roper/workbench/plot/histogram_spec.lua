@@ -7,7 +7,7 @@ local NAN <const>, INF <const> = 0 / 0, 1 / 0
 
 -- The edges and the counts of the bins.
 local function bins(values, options)
-  local series, note = histogram.series("plot.hist", values, options or {})
+  local series, note = histogram.series(values, options or {})
   local edges, counts = { series.x[1] }, {}
   for i = 3, #series.x - 1, 2 do
     edges[#edges + 1], counts[#counts + 1] = series.x[i], series.y[i]
@@ -82,7 +82,8 @@ describe("plot.hist", function()
     for message, call in pairs({
       [none .. ", got none"] = { {} },
       [none .. " from 5 to 6, got none"] = { { 1 }, { range = { 5, 6 } } },
-      ["plot.hist: option bins: expected at most 1000, got 1001"] = { { 1 }, { bins = 1001 } },
+      ["plot.hist: option bins: expected an integer from 1 to 1000, got 1001"] = { { 1 },
+        { bins = 1001 } },
       ["plot.hist: expected a vector or a list of numbers, got number"] = { 5 },
     }) do
       assert.has_error(function() plot.hist(table.unpack(call)) end, message)

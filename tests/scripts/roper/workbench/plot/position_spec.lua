@@ -8,7 +8,7 @@ local function series(schemes, options)
   for name, value in pairs(options or {}) do
     o[name] = value
   end
-  return drawn.series("plot.position", schemes, o)
+  return drawn.series(schemes, o)
 end
 
 local function near(expected, got, tolerance)

@@ -13,7 +13,7 @@ describe("plot.rotation", function()
   -- The ends of the arrows, before and after the rotation.
   local function tips(x, scheme, place)
     local list = {}
-    for _, series in ipairs((rotation.series("plot.rotation", x, scheme, place))) do
+    for _, series in ipairs((rotation.series(x, scheme, place))) do
       if series.style == "arrow" then
         list[#list + 1] = { series.x[2], series.y[2] }
       end
