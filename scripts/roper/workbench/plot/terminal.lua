@@ -4,12 +4,6 @@ local text = require "roper.base.text"
 
 local M = {}
 
--- The function that draws each kind of figure. Its arguments are the screen, the first row, the
--- figure, and whether there are colours; it returns the row below.
-local function drawer(kind)
-  return require("roper.workbench.plot.terminal." .. kind)
-end
-
 --- Renders a plot as text.
 ---@param figure table
 ---@param columns integer maximum width
@@ -24,7 +18,8 @@ function M.lines(figure, columns, colored, rows)
     screen:put(1, is_narrow and 3 or 1 + (columns - text.width(title)) // 2, title)
     row = 2
   end
-  row = drawer(figure.kind)(screen, row, figure, colored)
+  local draw = require("roper.workbench.plot.terminal." .. figure.kind)
+  row = draw(screen, row, figure, colored) -- the row below
   screen:label(row, 1, figure.note, columns)
   return screen:lines(colored)
 end

@@ -13,15 +13,17 @@ local BAR <const> = 64 -- shades of the colour bar
 local LEAST <const> = 0.005 -- smallest strength that is visible
 
 -- Returns cells in the colours of a map: one path for all cells of each colour.
-local function in_colors(rows, place, map)
+local function in_colors(rows, cells)
+  local function shade_of(value)
+    local at = cells_of.place(cells, value)
+    return at == at and math.floor(at * SHADES + 0.5)
+  end
   local colors, paths = {}, {}
   for i, row in ipairs(rows) do
     local j = 1
     while row[j] do
-      local at = place(row[j])
-      local shade = at == at and math.floor(at * SHADES + 0.5)
-      local last = j
-      while shade and row[last + 1] and math.floor(place(row[last + 1]) * SHADES + 0.5) == shade do
+      local shade, last = shade_of(row[j]), j
+      while shade and row[last + 1] and shade_of(row[last + 1]) == shade do
         last = last + 1
       end
       if shade and not paths[shade] then
@@ -35,7 +37,7 @@ local function in_colors(rows, place, map)
     end
   end
   for k, shade in ipairs(colors) do
-    colors[k] = h.path { fill = color.mapped(map, shade / SHADES),
+    colors[k] = h.path { fill = color.mapped(cells.map, shade / SHADES),
       d = table.concat(paths[shade]) }
   end
   return colors
@@ -72,8 +74,7 @@ local function color_bar(cells)
       tick.text }
   end
   return places.at(1, 0, { grid_of(1, BAR, { x = "1em", width = "1em",
-    in_colors(shades, function(value) return cells_of.place(cells, value) end, cells.map) }),
-    texts }), ticks
+    in_colors(shades, cells) }), texts }), ticks
 end
 
 -- Returns ticks with the given names if there is space, otherwise with numbers.
@@ -93,15 +94,11 @@ return function(figure)
   if figure.legend and not is_told then
     bar, bar_ticks = color_bar(cells)
   end
-  local function place(value)
-    return cells_of.place(cells, value)
-  end
   local function body()
     return { not is_told and h.rect { class = cells.palette, fill = cells.gap_color,
       width = "100%", height = "100%" },
       grid_of(#cells.rows[1], #cells.rows, { class = figure.class,
-        is_told and in_strength(cells.rows, figure.tell)
-          or in_colors(cells.rows, place, cells.map) }), bar }
+        is_told and in_strength(cells.rows, figure.tell) or in_colors(cells.rows, cells) }), bar }
   end
   local aspect = columns / rows
   return { x = ticks_of(figure.columns, figure.first_column, columns),

@@ -1,6 +1,6 @@
 --- Draws horizontal bars to the right of their names, with blocks of eighths of a character.
 local color = require "roper.workbench.plot.color"
-local legends = require "roper.workbench.plot.terminal.legend"
+local draw_legend = require "roper.workbench.plot.terminal.legend"
 local text = require "roper.base.text"
 
 local EIGHTHS <const> = { [0] = "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" }
@@ -67,7 +67,7 @@ return function(screen, top, figure, colored)
     end
   end
   row = screen:label(row, left, figure.xlabel, screen.columns - left)
-  return legends.draw(screen, row, left, figure, function(series)
+  return draw_legend(screen, row, left, figure, function(series)
     return is_marked and tostring(series.index % 10) or "█"
   end)
 end

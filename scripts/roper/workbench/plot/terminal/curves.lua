@@ -1,7 +1,7 @@
 --- Draws lines, points and arrows between two axes, with Braille dots.
 local canvases = require "roper.workbench.plot.canvas"
 local color = require "roper.workbench.plot.color"
-local legends = require "roper.workbench.plot.terminal.legend"
+local draw_legend = require "roper.workbench.plot.terminal.legend"
 local text = require "roper.base.text"
 
 local ROWS <const>, SQUARE_ROWS <const> = 16, 20
@@ -12,14 +12,6 @@ local HEADS <const> = { [0] = "→", "↗", "↑", "↖", "←", "↙", "↓", "
 
 local function mark_of(series)
   return MARKS[(series.index - 1) % #MARKS + 1]
-end
-
--- Returns a function that converts a point to dots of the canvas; nan if a logarithmic scale cannot
--- represent it.
-local function places(figure, canvas)
-  return function(x, y)
-    return figure.x:place(x) * (canvas.width - 1), (1 - figure.y:place(y)) * (canvas.height - 1)
-  end
 end
 
 -- Draws the shaded area between low and high.
@@ -44,39 +36,30 @@ local function draw_band(canvas, series, place, hue)
   end
 end
 
--- Draws a line through the points, with marks on it if `is_marked`.
-local function draw_line(canvas, series, place, hue, is_marked)
+-- Draws a line through the points, and adds the places of its marks to `marks`.
+local function draw_line(canvas, series, place, hue, marks)
   local marked, length = {}, 0
   local function visit(x, y)
     length = length + 1
     local column = x // MARK_EVERY
-    local is_here = (x - 6 * series.index) % MARK_EVERY < 2
-    if is_marked and is_here and not marked[column] then
-      marked[column] = { x, y }
+    if marks and (x - 6 * series.index) % MARK_EVERY < 2 and not marked[column] then
+      marked[column], marks[#marks + 1] = true, { x, y, series }
     end
     return series.dashed and length // 4 % 2 == 1
   end
-  local last_x, last_y, is_alone
-  local function dot_alone()
-    if is_alone then
-      canvas:mark(math.floor(last_x + 0.5), math.floor(last_y + 0.5), "•", hue)
-    end
+  local function point(i)
+    local x, y = place(series.x[i] or 0 / 0, series.y[i] or 0 / 0)
+    return x == x and y == y and x, y
   end
   for i = 1, #series.x do
-    local x, y = place(series.x[i], series.y[i])
-    if x ~= x or y ~= y then
-      dot_alone()
-      is_alone, last_x, last_y = false, nil, nil
-    else
-      is_alone = last_x == nil
-      if last_x then
-        canvas:line(last_x, last_y, x, y, hue, visit)
-      end
-      last_x, last_y = x, y
+    local x, y = point(i)
+    local last_x, last_y = point(i - 1)
+    if x and last_x then
+      canvas:line(last_x, last_y, x, y, hue, visit)
+    elseif x and not point(i + 1) then
+      canvas:mark(math.floor(x + 0.5), math.floor(y + 0.5), "•", hue)
     end
   end
-  dot_alone()
-  return marked
 end
 
 local function draw_points(canvas, series, place, hue, is_marked)
@@ -99,7 +82,7 @@ end
 
 -- Draws an arrow, with a mark on its shaft if `is_marked`.
 local function draw_arrow(canvas, series, place, hue, is_marked)
-  draw_line(canvas, series, place, hue, false)
+  draw_line(canvas, series, place, hue)
   local x1, y1 = place(series.x[1], series.y[1])
   local x2, y2 = place(series.x[2], series.y[2])
   local turn = math.floor(math.atan(y1 - y2, x2 - x1) / (math.pi / 4) + 0.5) % 8
@@ -113,13 +96,15 @@ end
 
 -- Draws everything between the axes: areas first, then lines and points, marks on top.
 local function draw_series(canvas, figure, is_marked)
-  local place = places(figure, canvas)
+  local function place(x, y) -- in dots; nan if a logarithmic scale cannot represent it
+    return figure.x:place(x) * (canvas.width - 1), (1 - figure.y:place(y)) * (canvas.height - 1)
+  end
   for _, series in ipairs(figure.series) do
     if series.low then
       draw_band(canvas, series, place, color.series(series.index))
     end
   end
-  local all_marks = {}
+  local marks = {} -- of lines: {x, y, series}
   for _, series in ipairs(figure.series) do
     local hue = series.color or color.series(series.index)
     if series.style == "points" then
@@ -128,14 +113,12 @@ local function draw_series(canvas, figure, is_marked)
       draw_arrow(canvas, series, place, hue,
         is_marked and figure.legend and (series.label or not figure.is_tagged))
     else
-      all_marks[series] = draw_line(canvas, series, place, hue,
-        is_marked and not series.thin)
+      draw_line(canvas, series, place, hue, is_marked and not series.thin and marks)
     end
   end
-  for series, marks in pairs(all_marks) do
-    for _, at in pairs(marks) do
-      canvas:mark(at[1], at[2], mark_of(series), color.series(series.index))
-    end
+  for _, mark in ipairs(marks) do
+    local x, y, series = table.unpack(mark)
+    canvas:mark(x, y, mark_of(series), color.series(series.index))
   end
 end
 
@@ -195,7 +178,7 @@ return function(screen, top, figure, colored)
   local label = text.fit(figure.xlabel, columns)
   local row = screen:label(top + rows + 2, left + 2 + (columns - text.width(label)) // 2, label,
     columns)
-  return legends.draw(screen, row, left + 2, figure, function(series)
+  return draw_legend(screen, row, left + 2, figure, function(series)
     if series.style == "points" then
       return is_marked and mark_of(series) or "•"
     elseif series.style == "arrow" then

@@ -2,8 +2,6 @@
 local color = require "roper.workbench.plot.color"
 local text = require "roper.base.text"
 
-local M = {}
-
 local GAP <const> = 3
 
 --- Writes the labels of the series, each beside a sample of its line or mark.
@@ -13,7 +11,7 @@ local GAP <const> = 3
 ---@param figure table
 ---@param sample fun(series: table): string
 ---@return integer row the next one
-function M.draw(screen, row, left, figure, sample)
+return function(screen, row, left, figure, sample)
   if not figure.legend then
     return row
   end
@@ -34,5 +32,3 @@ function M.draw(screen, row, left, figure, sample)
   end
   return column > left and row + 1 or row
 end
-
-return M

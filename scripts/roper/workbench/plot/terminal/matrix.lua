@@ -15,7 +15,7 @@ local BAR <const> = 20
 -- Returns the number of columns that a name takes if it is written downwards.
 local function name_width(names)
   local width = 1
-  for _, name in ipairs(names or {}) do
+  for _, name in ipairs(names) do
     for _, _, _, columns in text.characters(text.fit(name, LONGEST_NAME)) do
       width = math.max(width, columns)
     end
@@ -138,10 +138,7 @@ return function(screen, top, figure, colored)
   local is_named = figure.rows ~= nil and rows <= LABELLED_ROWS
   local room = math.max(FEWEST_ROWS, math.min(ROWS, screen.most_rows - AROUND))
   local lines = figure.height or is_named and math.max(rows, room) or room
-  local _, margin = row_labels(figure, rows, lines)
-  if figure.rows and lines < rows then -- numbers replace names
-    _, margin = row_labels(figure, lines, lines)
-  end
+  local _, margin = row_labels(figure, math.min(rows, lines), lines)
   local left = margin + 2
   local across, down, most_rows, most_columns = layout(rows, columns,
     math.max(1, screen.columns - left + 1), lines, is_named or not colored)

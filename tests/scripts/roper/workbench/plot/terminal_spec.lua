@@ -31,6 +31,18 @@ nats
       small({ title = "loss", xlabel = "step", ylabel = "nats", height = 5 })))
   end)
 
+  it("puts the marks of later series on top", function()
+    for _ = 1, 20 do
+      local lines = {}
+      for i = 1, 5 do -- the marks of the first and the fifth are at the same places
+        lines[i] = { y = { 1, 1 } }
+      end
+      local picture = plot.line(lines, small({}))
+      assert.truthy(picture:find("○", 1, true))
+      assert.is_nil(picture:find("●", 1, true))
+    end
+  end)
+
   it("shades a band", function()
     shows([[
 
