@@ -7,6 +7,7 @@ local axes = require "roper.workbench.plot.axis"
 local core = require "roper.core"
 local marks = require "roper.workbench.plot.svg.mark"
 local markup = require "roper.base.markup"
+local name_of = require("roper.workbench.lesson.question").letter
 local options_of = require "roper.base.options"
 local places = require "roper.workbench.plot.svg.place"
 local svg = require "roper.workbench.plot.svg"
@@ -35,9 +36,8 @@ local function controls(list)
   return h.form { autocomplete = "off", list }
 end
 
-local function base_slider(base)
-  return slider("base", "base", { min = 1, max = 6, step = 0.125, value = math.log(base, 10),
-    log = true })
+local function base_slider() -- 10^1 to 10^6
+  return slider("base", "base", { min = 1, max = 6, step = 0.125, value = 4.0, log = true })
 end
 
 local function number(name, digits, cell)
@@ -95,7 +95,7 @@ local function rotation(o)
   end
   return { h.div { class = "planes", plane("Rotated by position", reach_of(o.vectors), arrows) },
     controls { slider("position", "position m", { min = 0, max = o.farthest, value = o.position }),
-      count > 1 and base_slider(10000)
+      count > 1 and base_slider()
         or slider("theta", "frequency θ", { min = 0, max = 1, step = 0.05, value = 1,
           digits = 2 }) },
     numbers_table(head, rows) }
@@ -112,14 +112,10 @@ local function distance(o)
       { index = 1, x = { 0, o.farthest }, y = { 0, 0 }, show = "curve" },
       { index = 2, x = { 0 }, y = { 0 }, show = "point" } } },
     controls { slider("distance", "distance", { min = 0, max = o.farthest, value = 20 }),
-      base_slider(10000), slider("fraction", "fraction", { min = 0, max = 1,
+      base_slider(), slider("fraction", "fraction", { min = 0, max = 1,
         step = 1 / o.pairs, value = 1, digits = 3 }) },
     h.p { class = "check", "The score at distance ", number("distance", 0, h.b), ": ",
       h.output { ["data-show"] = "score" } } }
-end
-
-local function name_of(i)
-  return string.char(96 + i)
 end
 
 -- A token that can be dragged along the line.

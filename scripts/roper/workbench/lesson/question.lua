@@ -15,14 +15,13 @@ local NAME <const> = "answer" -- the chunk name of answers in messages
 local TINY <const> = 1e-9 -- absolute error that is always allowed
 local MOST_CHOICES <const> = 26
 
--- The fields of each kind of question, and those of all.
+-- The fields of all questions, those of each kind, and the names of all fields.
+local COMMON <const> = { question = "string", answer = "string", hints = { "table", {} } }
 local FIELDS <const> = { choice = { choices = "table", expect = "integer" },
   number = { expect = "string", within = { "amount", 0.01 } },
   line = { check = "string", sample = "string" }, open = {} }
-local SPECIAL <const> = { choices = "any?", expect = "any?", within = "any?", check = "any?",
-  sample = "any?" }
-local QUESTION <const> = tables.merged(SPECIAL, { question = "string", answer = "string",
-  hints = { "table", {} } })
+local QUESTION <const> = tables.merged(COMMON, { choices = "any?", expect = "any?",
+  within = "any?", check = "any?", sample = "any?" })
 
 -- The expected form of an answer of each kind.
 local EXPECTED <const> = { number = "one number, such as 0.5 or math.cos(1)",
@@ -31,18 +30,6 @@ local EXPECTED <const> = { number = "one number, such as 0.5 or math.cos(1)",
 local function kind_of(question)
   return question.choices and "choice" or question.check and "line"
     or question.expect ~= nil and "number" or "open"
-end
-
--- Checks the fields that only questions of this kind have.
-local function check_fields(where, question)
-  local own = {}
-  for name in pairs(SPECIAL) do
-    own[name] = question[name]
-  end
-  for name, value in pairs(options_of.check(("%s, %s question"):format(where, question.kind), own,
-    FIELDS[question.kind], 0)) do
-    question[name] = value
-  end
 end
 
 local function check_choices(where, question)
@@ -99,9 +86,13 @@ local function checked(where, given)
   for _, name in ipairs { "question", "answer" } do
     proses.check(("%s, %s"):format(where, name), question[name])
   end
-  question.kind = kind_of(question)
-  check_fields(where, question)
-  if question.kind == "choice" then
+  local kind, own = kind_of(question), tables.merged(given)
+  for name in pairs(COMMON) do
+    own[name] = nil
+  end
+  own = options_of.check(("%s, %s question"):format(where, kind), own, FIELDS[kind], 0)
+  question = tables.merged(question, own, { kind = kind })
+  if kind == "choice" then
     check_choices(where, question)
   end
   for _, name in ipairs { "expect", "check", "sample" } do
@@ -121,16 +112,12 @@ end
 ---@param given table? a LessonQuestion or a list of them
 ---@return table[] questions each with its `kind`, "choice", "number", "line" or "open"
 function M.all(where, given)
-  if given == nil then
-    return {}
-  elseif given[1] == nil then
+  if given and given[1] == nil then
     return { checked(where, given) }
   end
-  local list = {}
-  for i, one in ipairs(given) do
-    list[i] = checked(("%s %d"):format(where, i), one)
-  end
-  return list
+  return tables.map(given or {}, function(one, i)
+    return checked(("%s %d"):format(where, i), one)
+  end)
 end
 
 --- The questions of a step, in the order in which they are asked.
@@ -275,10 +262,6 @@ function judge.line(question, line, scope)
   return found
 end
 
-function judge.open()
-  return { kind = "other" }
-end
-
 ---@class Verdict
 ---@field kind "right"|"wrong"|"malformed"|"failed"|"incomplete"|"tried"|"other" incomplete: needs
 ---   more lines; tried: it ran but is not an answer; other: it did not run and is not an answer
@@ -298,7 +281,7 @@ end
 ---@param expected any result of `expected`
 ---@return Verdict
 function M.judge(question, line, scope, expected)
-  if line:find "^%s*>" then
+  if line:find "^%s*>" or question.kind == "open" then
     return { kind = "other" }
   end
   return judge[question.kind](question, line, scope, expected)

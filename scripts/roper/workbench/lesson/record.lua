@@ -34,13 +34,8 @@ local function content_of(text)
 end
 
 local function read(path)
-  local text, problem = files.peek(path)
-  if problem then
-    error(problem, 0)
-  elseif not text then
-    return { lessons = {} }
-  end
-  return content_of(text)
+  local text = files.read(path)
+  return content_of(text or '{"lessons": {}}')
     or error(path .. " is damaged and is not changed; repair or delete it", 0)
 end
 

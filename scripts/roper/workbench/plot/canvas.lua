@@ -16,29 +16,30 @@ function M.new(columns, rows)
     bits = {}, colors = {}, marks = {} }, Canvas)
 end
 
--- Returns the index of the character that contains a dot; nil outside the canvas.
+-- Returns the index of the character that contains a point, and its dot; nil outside the canvas.
 function Canvas:cell(x, y)
-  if x < 0 or y < 0 or x >= self.width or y >= self.height then
-    return nil
+  x, y = math.floor(x + 0.5), math.floor(y + 0.5)
+  if x >= 0 and y >= 0 and x < self.width and y < self.height then
+    return y // 4 * self.columns + x // 2, x, y
   end
-  return y // 4 * self.columns + x // 2
 end
 
---- Sets a dot.
----@param x integer from 0 at the left
----@param y integer from 0 at the top
+--- Sets the dot at a point.
+---@param x number in dots, from 0 at the left
+---@param y number from 0 at the top
 ---@param color string the new colour of the whole character
 function Canvas:dot(x, y, color)
-  local cell = self:cell(x, y)
+  local cell
+  cell, x, y = self:cell(x, y)
   if cell then
     self.bits[cell] = (self.bits[cell] or 0) | BITS[y % 4 + 1][x % 2 + 1]
     self.colors[cell] = color
   end
 end
 
---- Replaces the Braille character at a dot by another character.
----@param x integer
----@param y integer
+--- Replaces the Braille character at a point by another character.
+---@param x number
+---@param y number
 ---@param character string
 ---@param color string
 function Canvas:mark(x, y, character, color)

@@ -38,10 +38,8 @@ function M.path(series)
     return series
   end
   local lists = { series.y, series.x, series.low, series.high }
-  local result = setmetatable({ y = {}, x = {}, low = series.low and {},
-    high = series.high and {} }, { __index = series })
-  local outputs = { result.y, result.x, result.low, result.high }
-  local stretch, last_kept = math.ceil(4 * count / MOST_POINTS), 0
+  local kept, last_kept = {}, 0 -- indices; 0 for a gap
+  local stretch = math.ceil(4 * count / MOST_POINTS)
   for first = 1, count, stretch do
     for _, i in ipairs(extremes(lists, first, math.min(first + stretch - 1, count))) do
       local has_gap = false
@@ -49,17 +47,15 @@ function M.path(series)
         has_gap = has_gap or series.y[between] ~= series.y[between]
           or series.x[between] ~= series.x[between]
       end
-      for j, list in ipairs(lists) do
-        local output = outputs[j]
-        if has_gap then
-          output[#output + 1] = 0 / 0
-        end
-        output[#output + 1] = list[i]
-      end
-      last_kept = i
+      kept[#kept + 1] = has_gap and 0 or nil
+      kept[#kept + 1], last_kept = i, i
     end
   end
-  return result
+  local function reduced(list)
+    return list and tables.map(kept, function(i) return list[i] or 0 / 0 end)
+  end
+  return setmetatable({ x = reduced(series.x), y = reduced(series.y), low = reduced(series.low),
+    high = reduced(series.high) }, { __index = series })
 end
 
 --- Reduces a large cloud of points to one point in each cell of a grid.

@@ -28,23 +28,14 @@ local function joins(figure, place)
   return h.path { class = "join", d = table.concat(parts) }
 end
 
--- Returns true if any dot is beyond the axis.
-local function is_beyond(figure)
-  for _, row in ipairs(figure.rows) do
-    for _, dot in ipairs(row.dots) do
-      if not dot.value then
-        return true
-      end
-    end
-  end
-  return false
-end
-
 return function(figure)
-  local share = is_beyond(figure) and BEYOND or 1
   local x_ticks, y_ticks, count = places.ticks(figure.x, TICKS), {}, #figure.rows
+  local share = 1
   for i, row in ipairs(figure.rows) do
     y_ticks[i] = { at = (i - 0.5) / count, text = row.name }
+    for _, dot in ipairs(row.dots) do
+      share = dot.value and share or BEYOND
+    end
   end
   for _, tick in ipairs(x_ticks) do
     tick.at = share * tick.at

@@ -33,29 +33,27 @@ local function drawing_of(figure)
   return require("roper.workbench.plot.svg." .. figure.kind)(figure)
 end
 
-local function width_of(list)
+local function width_of(list, field)
   local width = 0
   for _, entry in ipairs(list) do
-    width = math.max(width, LETTER * text.width(entry.text))
+    width = math.max(width, LETTER * text.width(entry[field or "text"]))
   end
   return width
 end
 
 -- Returns the margins around a plot in em; `room` is the total width.
 local function margins_of(figure, drawing, room)
-  local names = {}
   for _, list in ipairs { drawing.x, drawing.y } do
     for _, tick in ipairs(list) do
       tick.text = text.fit(tick.text, LONGEST_TICK)
     end
   end
-  for i, name in ipairs(drawing.names) do
+  for _, name in ipairs(drawing.names) do
     name.shown = text.fit(name.text, math.floor(0.4 * room / LETTER))
-    names[i] = { text = name.shown }
   end
   local below = width_of(drawing.x)
   local m = { left = width_of(drawing.y) + 1, top = figure.ylabel ~= "" and 1.8 or 0.7,
-    right = #names > 0 and width_of(names) + 2.4
+    right = #drawing.names > 0 and width_of(drawing.names, "shown") + 2.4
       or drawing.beside and width_of(drawing.beside) + 3 or math.max(1, below / 2) }
   m.is_turned = (figure.names or figure.columns) and below > LETTER
     and #drawing.x * (below + LETTER) > room - m.left - m.right

@@ -57,7 +57,7 @@ local function draw_line(canvas, series, place, hue, marks)
     if x and last_x then
       canvas:line(last_x, last_y, x, y, hue, visit)
     elseif x and not point(i + 1) then
-      canvas:mark(math.floor(x + 0.5), math.floor(y + 0.5), "•", hue)
+      canvas:mark(x, y, "•", hue)
     end
   end
 end
@@ -65,13 +65,10 @@ end
 local function draw_points(canvas, series, place, hue, is_marked)
   for i = 1, #series.x do
     local x, y = place(series.x[i], series.y[i])
-    if x == x and y == y then
-      x, y = math.floor(x + 0.5), math.floor(y + 0.5)
-      if is_marked then
-        canvas:mark(x, y, mark_of(series), hue)
-      else
-        canvas:dot(x, y, hue)
-      end
+    if x == x and y == y and is_marked then
+      canvas:mark(x, y, mark_of(series), hue)
+    elseif x == x and y == y then
+      canvas:dot(x, y, hue)
     end
   end
 end
@@ -87,10 +84,9 @@ local function draw_arrow(canvas, series, place, hue, is_marked)
   local x2, y2 = place(series.x[2], series.y[2])
   local turn = math.floor(math.atan(y1 - y2, x2 - x1) / (math.pi / 4) + 0.5) % 8
   local head = (x1 ~= x2 or y1 ~= y2) and HEADS[turn] or "•"
-  canvas:mark(math.floor(x2 + 0.5), math.floor(y2 + 0.5), head, hue)
+  canvas:mark(x2, y2, head, hue)
   if is_marked then
-    canvas:mark(math.floor(x1 + 0.6 * (x2 - x1) + 0.5), math.floor(y1 + 0.6 * (y2 - y1) + 0.5),
-      arrow_mark(series), hue)
+    canvas:mark(x1 + 0.6 * (x2 - x1), y1 + 0.6 * (y2 - y1), arrow_mark(series), hue)
   end
 end
 
