@@ -49,19 +49,19 @@ function Reader:fail(expected)
     token and token.column or utf8.len(self.line) + 1, self.line), 0)
 end
 
--- Consumes a token that must come next.
-function Reader:expect(text, why)
+-- Consumes the sign that closes an opening one; it must come next.
+function Reader:close(open, close)
   local token = self:peek()
-  if not token or token.text ~= text then
-    self:fail(("'%s' %s"):format(text, why))
+  if not token or token.text ~= close then
+    self:fail(("'%s' to close the '%s' at column %d"):format(close, open.text, open.column))
   end
-  return self:next()
+  self:next()
 end
 
 -- The row between an opening sign and the one that closes it.
 function Reader:enclosed(open, close)
   local body = self:row { [close] = true }
-  self:expect(close, ("to close the '%s' at column %d"):format(open.text, open.column))
+  self:close(open, close)
   return body
 end
 
@@ -107,7 +107,7 @@ function Reader:bracket(open)
       self:fail(("%d cells in row %d of the matrix, not %d"):format(#rows[1], i, #row))
     end
   end
-  self:expect("]", ("to close the '[' at column %d"):format(open.column))
+  self:close(open, "]")
   return is_matrix and { kind = "matrix", rows = rows }
     or { kind = "fence", open = "[", body = flat, close = "]" }
 end

@@ -26,7 +26,8 @@ for hatted, plain in HATTED:gmatch("(" .. utf8.charpattern .. ")(%a)") do
   plain_of[hatted] = plain
 end
 
-local HAT <const>, TILDE <const>, BAR <const> = "\u{302}", "\u{303}", "\u{304}"
+local HAT <const> = "\u{302}"
+local ACCENT <const> = "^\xCC[\x82-\x84]" -- a combining hat, tilde or bar: U+0302 to U+0304
 
 local SHORT_NAMES <const> = { ln = true, Re = true, Im = true }
 
@@ -75,8 +76,7 @@ local function token_at(line, at)
   end
   local accent = plain_of[char] and HAT
   if not accent then
-    accent = line:match("^" .. HAT, after) or line:match("^" .. TILDE, after)
-      or line:match("^" .. BAR, after)
+    accent = line:match(ACCENT, after)
     after = after + #(accent or "")
   end
   return { kind = "letter", text = plain_of[char] or char, accent = accent,

@@ -15,7 +15,7 @@ local M = {}
 
 local TITLE <const> = "Rotary position encodings, step by step"
 
-local pages = {} -- the lessons whose pages are being written, by name
+local pages = {} -- set of the names of the lessons whose pages are being written
 
 local function address(name)
   return pages[name] and name .. ".html"
@@ -132,10 +132,7 @@ function M.write(lessons, path, form)
     error("lesson: index.html lists all lessons; rename the file index.lua", 0)
   end
   files.make(path)
-  pages = {}
-  for _, lesson in ipairs(lessons) do
-    pages[lesson.name] = lesson
-  end
+  pages = tables.set(tables.map(lessons, function(lesson) return lesson.name end))
   for i, lesson in ipairs(lessons) do
     files.write(("%s/%s.html"):format(path, lesson.name), lesson_page(lessons, i, form))
   end

@@ -107,11 +107,7 @@ local function split(name, data)
       fail("%s: expected at most %d columns, one per series, got %s; plot.heatmap shows a matrix",
         name, MOST_SERIES, format.summary(data))
     end
-    local columns = {}
-    for i = 1, data:size(2) do
-      columns[i] = data:narrow(2, i, 1):squeeze(2)
-    end
-    return columns
+    return data:transpose(1, 2):totable()
   elseif is_tensor and data:rank() ~= 1 or not is_tensor and type(data) ~= "table" then
     fail("%s: expected a vector, a matrix, a list or a series {x =, y =}, got %s", name,
       M.kind(data))

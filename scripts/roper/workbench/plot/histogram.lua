@@ -12,14 +12,6 @@ local MOST_WHOLE <const> = 50 -- largest range of integers with a bin for each n
 
 local LARGEST_WHOLE <const> = 2 ^ 50 -- below this, bin edges at halves are exact
 
--- Returns all numbers of a tensor or a list, with nan for those that are not finite.
-local function numbers_of(value)
-  if format.is_tensor(value) then
-    value = value:detach():contiguous():view { value:count() }
-  end
-  return data.numbers("plot.hist", value)
-end
-
 -- Returns the finite numbers within a range (if there is one), the smallest and the largest of
 -- them, and whether all of them are whole.
 local function within(list, range)
@@ -81,7 +73,10 @@ end
 ---@return table series
 ---@return string? note about omitted values
 function M.series(value, o)
-  local list, range = numbers_of(value), data.range("plot.hist: range", o.range)
+  if format.is_tensor(value) then
+    value = value:detach():contiguous():view { value:count() }
+  end
+  local list, range = data.numbers("plot.hist", value), data.range("plot.hist: range", o.range)
   local kept, low, high, is_whole = within(list, range)
   if #kept == 0 then
     error(("plot.hist: expected at least one finite number%s, got none"):format(
