@@ -143,7 +143,6 @@ end
 --- An inline formula.
 ---
 --- Errors: the text does not follow the notation.
----@param text string
 ---@param is_whole boolean? whether to prevent line breaks
 ---@return any[] nodes
 function M.line(text, is_whole)
@@ -176,7 +175,6 @@ end
 --- A displayed formula. Each line of an aligned formula has two cells.
 ---
 --- Errors: the text does not follow the notation.
----@param text string
 ---@return table element
 function M.display(text)
   local lines, is_aligned = parse.lines(text), false

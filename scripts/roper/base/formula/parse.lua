@@ -212,7 +212,6 @@ end
 --- Parses the lines of a formula. Each has one row, or two if it is aligned at an `&`.
 ---
 --- Errors: text that does not follow the notation. The message says what was expected and where.
----@param text string
 ---@return table[][] lines
 function M.lines(text)
   local lines = {}

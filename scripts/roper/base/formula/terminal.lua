@@ -148,8 +148,6 @@ end
 --- An inline formula, in one line.
 ---
 --- Errors: the text does not follow the notation.
----@param text string
----@return string
 function M.line(text)
   return table.concat(tables.map(parse.lines(text), function(rows)
     return table.concat(tables.map(rows, flat), " ")
@@ -159,7 +157,6 @@ end
 --- A displayed formula.
 ---
 --- Errors: the text does not follow the notation.
----@param text string
 ---@return string lines
 function M.display(text)
   local lines, width = parse.lines(text), 0

@@ -86,8 +86,6 @@ end
 --- Splits a line into tokens.
 ---
 --- Errors: bytes that are not UTF-8; signs that are not part of the notation.
----@param line string
----@return table[]
 function M.of(line)
   if not utf8.len(line) then
     error("expected UTF-8 text: " .. line, 0)

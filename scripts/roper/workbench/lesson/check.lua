@@ -94,7 +94,6 @@ local function outcomes(step, scope)
 end
 
 --- Checks lessons and prints a line for each claim, identity, figure and question.
----@param lessons table[]
 ---@return boolean holds whether all of them hold
 function M.run(lessons)
   local count, failed = 0, 0

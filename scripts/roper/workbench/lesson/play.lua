@@ -236,7 +236,6 @@ end
 ---
 --- Errors: an unknown kind or option; a value of the wrong type; a list of the wrong length.
 ---@param where string names the figure in messages
----@param given table
 ---@return LessonPlay play
 function M.check(where, given)
   options_of.check(where, { kind = given.kind }, { kind = { tables.keys(KINDS) } })
@@ -253,7 +252,6 @@ function M.check(where, given)
 end
 
 --- An interactive figure. It is hidden until its script runs.
----@param play table
 ---@param caption any the caption as page nodes
 ---@return table element
 function M.figure(play, caption)

@@ -8,8 +8,6 @@ local M = {}
 --- Prose as one line of plain text.
 ---
 --- Errors: a formula that does not follow the notation; a paper without a number.
----@param text string
----@return string
 function M.line(text)
   return terminal.line(document.prose(text))
 end
@@ -18,7 +16,6 @@ end
 ---
 --- Errors: it is not a string; those of `read`; with `where` in front.
 ---@param where string names the text in messages
----@param text string
 ---@param read? fun(text: string) = line; reads the text
 function M.check(where, text, read)
   local ok, message = type(text) == "string", "expected a string, got " .. options_of.shown(text)
@@ -31,7 +28,6 @@ function M.check(where, text, read)
 end
 
 --- The duration of a lesson and the lessons that it builds on.
----@param lesson table
 ---@return string prose such as "15 minutes, after `rotation`"; empty if the lesson has neither
 function M.demands(lesson)
   local needs = {}

@@ -121,21 +121,17 @@ function M.all(where, given)
 end
 
 --- The questions of a step, in the order in which they are asked.
----@param step table
 ---@return table[] questions
 function M.of(step)
   return tables.joined(step.predict or {}, step.exercise or {})
 end
 
 --- The letter of a choice.
----@param number integer
----@return string
 function M.letter(number)
   return string.char(("a"):byte() + number - 1)
 end
 
 --- The answer to show afterwards; that of a choice begins with its letter.
----@param question table
 ---@return string prose
 function M.answer(question)
   local letter = question.kind == "choice" and M.letter(question.expect) .. ") " or ""
@@ -145,8 +141,6 @@ end
 --- The right answer to a question, computed from the variables in a scope.
 ---
 --- Errors: the Lua in `expect` fails or does not return a number.
----@param question table
----@param scope table
 ---@return number|string|nil expected the number, the number of the choice, or a right line of Lua
 function M.expected(question, scope)
   if question.kind == "line" then
@@ -162,8 +156,6 @@ function M.expected(question, scope)
 end
 
 --- Describes what an answer to a question should be.
----@param question table
----@return string
 function M.wanted(question)
   if question.kind == "choice" then
     local last = #question.choices
@@ -275,8 +267,6 @@ end
 --- question's `within`, or its absolute error at most 1e-9. A line of Lua is right if the
 --- question's check is true. The variables that a line sets are kept only if it is right. A line
 --- that begins with >, as after a prompt, is never an answer.
----@param question table
----@param line string
 ---@param scope table the variables of the lesson
 ---@param expected any result of `expected`
 ---@return Verdict

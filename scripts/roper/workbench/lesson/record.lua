@@ -14,9 +14,7 @@ local M = {}
 local WAIT <const>, TRIES <const> = 10, 200 -- milliseconds between attempts to lock, and how many
 
 --- The key of a lesson in the record.
----@param lesson table
 ---@param path string? of its file, if it is not in scripts/lessons
----@return string
 function M.key(lesson, path)
   return path and (uv.fs_realpath(path) or path) or lesson.name
 end
@@ -65,7 +63,6 @@ local function locked(path)
 end
 
 --- Changes the entry of a lesson. Changes by other processes are kept.
----@param key string
 ---@param change fun(entry: table) changes {step, done, answered}
 ---@return string? problem why it was not recorded
 function M.update(key, change)

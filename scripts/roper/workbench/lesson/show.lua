@@ -29,9 +29,6 @@ local function on_terminal(figure, scope)
 end
 
 --- A figure of a step that was run.
----@param figure table
----@param scope table
----@return table document
 function M.figure(figure, scope)
   return document.figure(function(format)
     return format == "svg" and steps.draw(figure, scope, "svg") or on_terminal(figure, scope)
@@ -39,9 +36,7 @@ function M.figure(figure, scope)
 end
 
 --- A question with its choices.
----@param question table
 ---@param head string words before it
----@return table[] document
 function M.question(question, head)
   return { document.paragraph { document.styled("emphasis", head), " ",
       document.prose(question.question) },
@@ -51,24 +46,17 @@ function M.question(question, head)
 end
 
 --- The answer to a question.
----@param question table
 ---@param head string? words before it
----@return table[] document
 function M.answer(question, head)
   return document.paragraphs((head and head .. " " or "") .. questions.answer(question))
 end
 
 --- The text and the formula of a step.
----@param step table
----@return table[] document
 function M.text(step)
   return { document.paragraphs(step.text), step.formula and document.formula(step.formula) }
 end
 
 --- The title, the text and the formula of a step in the terminal.
----@param lesson table
----@param number integer
----@return table[] document
 function M.introduction(lesson, number)
   local step = lesson.steps[number]
   return { document.heading { ("%d/%d\u{A0} "):format(number, #lesson.steps),
@@ -77,7 +65,6 @@ end
 
 --- The output of a step that was run, without its figure.
 ---@param result table from `step.run`
----@return table[] document
 function M.results(result)
   return { document.transcript(result.transcript), tables.map(result.claims, function(claim)
     return document.check(claim.holds, claim.text, "measured: " .. claim.value, "claim")
@@ -85,8 +72,6 @@ function M.results(result)
 end
 
 --- The notation of a lesson.
----@param lesson table
----@return table|false document
 function M.notation(lesson)
   return lesson.notation[1] ~= nil and document.table { class = "notation", sides = "l", indent = 0,
     rows = tables.map(lesson.notation, function(row)
@@ -95,8 +80,6 @@ function M.notation(lesson)
 end
 
 --- The title of a lesson, with its requirements and goals.
----@param lesson table
----@return table[] document
 function M.head(lesson)
   return { document.heading(document.prose(lesson.title)), document.paragraph({ "Before: ",
     document.prose(lesson.before), document.BREAK, "After: ", document.prose(lesson.after),
@@ -104,7 +87,6 @@ function M.head(lesson)
 end
 
 --- Writes a whole lesson to standard output.
----@param lesson table
 ---@param first integer? = 1; the step to begin with. Earlier steps are run but not shown
 ---@return boolean holds whether every claim that is shown holds
 function M.all(lesson, first)

@@ -23,7 +23,6 @@ function M.scope()
 end
 
 --- A scope on top of another. Setting a variable in it does not change the scope below.
----@param scope table
 ---@param names table? initial variables
 ---@return table scope
 function M.layer(scope, names)
@@ -52,8 +51,6 @@ local function pieces(text, scope)
 end
 
 --- Removes the indentation that all lines of a text have in common.
----@param text string
----@return string
 function M.unindented(text)
   local indent
   for space in ("\n" .. text):gmatch "\n( *)[^ \n]" do
@@ -63,8 +60,6 @@ function M.unindented(text)
 end
 
 --- Runs code in a scope. The results of an expression are kept as text, unless it ends with a ;.
----@param text string
----@param scope table
 ---@return {source: string, output: string?}[] transcript
 function M.execute(text, scope)
   local transcript = {}
@@ -78,9 +73,6 @@ function M.execute(text, scope)
 end
 
 --- Evaluates an expression.
----@param source string
----@param scope table
----@return any
 function M.evaluate(source, scope)
   local action, _, message = eval.compile(source, NAME, scope)
   if not action then
@@ -91,7 +83,6 @@ end
 
 --- Draws a figure of a step whose code was run.
 ---@param figure {draw: string} Lua that draws with `plot` and passes `format = format`
----@param scope table
 ---@param kind "svg"|"text"|nil nil shows the figure on the terminal
 ---@return string? picture
 ---@return table variables a scope with the variables that the drawing set
@@ -101,7 +92,6 @@ function M.draw(figure, scope, kind)
 end
 
 --- Plants a fault in code.
----@param text string
 ---@param instead string[] {code, other code}; the text must contain the code
 ---@return string text with the first occurrence of the code replaced
 function M.planted(text, instead)
@@ -111,7 +101,6 @@ end
 
 --- Evaluates a claim in a scope.
 ---@param claim {text: string}
----@param scope table
 ---@return {text: string, value: string, holds: boolean} result value: the left side of the
 ---   comparison
 function M.judge(claim, scope)
@@ -125,8 +114,6 @@ function M.judge(claim, scope)
 end
 
 --- Runs only the code of a step, with a fixed seed: its results are always the same.
----@param step table
----@param scope table
 ---@param text string? = step.code; the code to run
 ---@return table[] transcript
 function M.prepare(step, scope, text)
@@ -135,8 +122,6 @@ function M.prepare(step, scope, text)
 end
 
 --- Runs a step.
----@param step table
----@param scope table
 ---@return table result transcript, claims, identity, and whether all of them hold
 function M.run(step, scope)
   local result = { transcript = M.prepare(step, scope), claims = {}, holds = true }

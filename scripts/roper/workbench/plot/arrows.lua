@@ -18,12 +18,9 @@ local FIELDS <const> = { x = "any?", y = "any?", from = "any?", label = "string?
 
 --- Returns the arc from one tip to another around a centre.
 ---@param x1 number from the centre to the first tip
----@param y1 number
 ---@param x2 number from the centre to the second tip
----@param y2 number
 ---@param angle number in radians
 ---@param x0 number? the centre; by default the origin
----@param y0 number?
 ---@return number[] xs
 ---@return number[] ys
 function M.arc(x1, y1, x2, y2, angle, x0, y0)
@@ -117,7 +114,6 @@ local function marks_of(series)
 end
 
 --- Returns the series and axes of `plot.arrows`.
----@param list any
 ---@return table[] series
 ---@return Axis x
 ---@return Axis y of the same scale

@@ -61,8 +61,6 @@ end
 
 --- Converts a value to a coordinate, 0 at the low end and 1 at the high end; nan if a logarithmic
 --- scale cannot represent it.
----@param value number
----@return number
 function Axis:place(value)
   if self.log then
     return value > 0 and (math.log(value) - math.log(self.low))

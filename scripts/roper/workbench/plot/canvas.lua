@@ -38,10 +38,6 @@ function Canvas:dot(x, y, color)
 end
 
 --- Replaces the Braille character at a point by another character.
----@param x number
----@param y number
----@param character string
----@param color string
 function Canvas:mark(x, y, character, color)
   local cell = self:cell(x, y)
   if cell then
@@ -71,12 +67,7 @@ function Canvas:clip(x1, y1, x2, y2)
   return x1 + from * dx, y1 + from * dy, x1 + to * dx, y1 + to * dy
 end
 
---- Draws a straight line.
----@param x1 number in dots
----@param y1 number
----@param x2 number
----@param y2 number
----@param color string
+--- Draws a straight line between two points.
 ---@param visit? fun(x: integer, y: integer): boolean? called for each dot; if true, omits the dot
 function Canvas:line(x1, y1, x2, y2, color, visit)
   x1, y1, x2, y2 = self:clip(x1, y1, x2, y2)
@@ -94,10 +85,6 @@ function Canvas:line(x1, y1, x2, y2, color, visit)
 end
 
 --- Shades a column of an area by setting a quarter of its dots.
----@param x integer
----@param y1 number
----@param y2 number
----@param color string
 function Canvas:shade(x, y1, y2, color)
   local first, last = math.max(0, math.floor(math.min(y1, y2) + 0.5)),
     math.min(self.height - 1, math.floor(math.max(y1, y2) + 0.5))
@@ -108,10 +95,7 @@ function Canvas:shade(x, y1, y2, color)
   end
 end
 
---- Writes the canvas to a screen.
----@param screen table
----@param row integer of the top left corner
----@param column integer
+--- Writes the canvas to a screen, with its top left corner at a row and a column.
 function Canvas:draw(screen, row, column)
   for cell = 0, self.columns * self.rows - 1 do
     local character = self.marks[cell] or self.bits[cell] and utf8.char(0x2800 + self.bits[cell])

@@ -30,8 +30,6 @@ end
 
 --- Returns the cells to draw for a matrix, averaged if there are more than fit.
 ---@param figure table with matrix, and optionally range, {low, high}, and palette
----@param most_rows integer
----@param most_columns integer
 ---@return table cells rows: lists of numbers, nan for a gap; axis: from the smallest to the largest
 ---   value; palette: its name; map: its colours; gap_color; has_gaps; note: about averaging, if any
 function M.read(figure, most_rows, most_columns)
@@ -63,9 +61,6 @@ function M.read(figure, most_rows, most_columns)
 end
 
 --- Converts a value to a coordinate on the colour map, from 0 to 1; nan for a gap.
----@param cells table
----@param value number
----@return number
 function M.place(cells, value)
   if value ~= value then
     return value
@@ -73,10 +68,7 @@ function M.place(cells, value)
   return math.min(math.max(cells.axis:place(value), 0), 1)
 end
 
---- Creates an axis that numbers the rows or columns of a matrix.
----@param first integer number of the first
----@param count integer
----@return Axis
+--- Creates an axis that numbers the rows or columns of a matrix from `first` on.
 function M.numbering(first, count)
   return axes.new({ { 0 } },
     { range = { first - 0.5, first + count - 0.5 }, integers = true })

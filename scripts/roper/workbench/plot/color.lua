@@ -17,9 +17,7 @@ M.MAPS = {
 --- Colour of gaps for each map: a grey that differs clearly from the colours of the map.
 M.GAPS = { viridis = "#EEEEEE", diverging = "#999999" }
 
---- Returns the colour of series number `index`.
----@param index integer from 1
----@return string
+--- Returns the colour of series number `index`, from 1.
 function M.series(index)
   return M.SERIES[(index - 1) % #M.SERIES + 1]
 end
@@ -33,7 +31,6 @@ end
 --- Returns the colour at a coordinate of a map.
 ---@param map string[] one of MAPS
 ---@param place number from 0 to 1
----@return string
 function M.mapped(map, place)
   local at = 1 + place * (#map - 1)
   local i = math.min(math.floor(at), #map - 1)
@@ -70,7 +67,6 @@ end
 --- "truecolor" or "24bit", otherwise one of the 256 colours of xterm.
 ---@param color string "#RRGGBB"
 ---@param ground "foreground"|"background"
----@return string
 function M.sequence(color, ground)
   local r, g, b = channels(color)
   local target = ground == "foreground" and 38 or 48

@@ -14,15 +14,12 @@ local function fail(form, ...)
 end
 
 --- Describes a value for messages: the dtype and shape of a tensor, or the type of another value.
----@param value any
----@return string
 function M.kind(value)
   return format.is_tensor(value) and format.summary(value) or type(value)
 end
 
 --- Raises an error if a number is too large to draw.
 ---@param what string for messages
----@param number number
 function M.check_size(what, number)
   if math.abs(number) > GREATEST then
     fail("%s: expected numbers up to %g, got %g", what, GREATEST, number)
@@ -31,7 +28,6 @@ end
 
 --- Converts a list or a vector to a list of floats; numbers that are not finite become nan.
 ---@param what string for messages
----@param value any
 ---@return number[]
 function M.numbers(what, value)
   local is_tensor = format.is_tensor(value)
@@ -123,7 +119,6 @@ end
 --- Reads series of points from a vector or a list of numbers (y over 1, 2, ...), from a series
 --- {x =, y =, ...}, from a list of these, or from a matrix with a series in each column.
 ---@param name string of the function, for messages
----@param data any
 ---@return table[] series each with lists x, y and, if it has a band, low and high, of the same
 ---   length, with nan for gaps; label; dashed; index, which is equal for series with the same label
 function M.series(name, data)
@@ -164,7 +159,6 @@ end
 --- Reads a list of `count` texts.
 ---@param what string for messages
 ---@param list any strings and numbers
----@param count integer
 ---@param show fun(text: string): string escapes a text
 ---@return string[]?
 function M.texts(what, list, count, show)
@@ -186,7 +180,6 @@ end
 
 --- Checks the range of an axis.
 ---@param what string for messages
----@param range any
 ---@param log boolean? true for a logarithmic scale
 ---@return number[]? {low, high}
 function M.range(what, range, log)

@@ -28,8 +28,6 @@ local PROGRAMS <const> = {
 
 --- Returns the format of a plot.
 ---@param name string of the function, for messages
----@param file string?
----@param format string?
 ---@return string? format nil for standard output
 function M.format(name, file, format)
   if file and format == "window" then
@@ -84,22 +82,18 @@ local function through(name, svg, format)
 end
 
 --- Renders a plot as text for this terminal.
----@param figure table
 ---@return string lines
 function M.text(figure)
   return as_text(figure, terminal.is_colored(io.stdout), terminal.rows(io.stdout))
 end
 
 --- Writes a plot to standard output. Notebooks replace this function.
----@param figure table
 function M.on_screen(figure)
   io.stdout:write(M.text(figure))
   io.stdout:flush()
 end
 
 --- Draws a plot.
----@param figure table
----@param file string?
 ---@param format string? from `format`
 ---@return string? result the file; without a file, the plot in the format; nil if it was displayed
 function M.show(figure, file, format)

@@ -60,8 +60,6 @@ end
 
 --- Reduces a large cloud of points to one point in each cell of a grid.
 ---@param series table with x and y; nan for a gap
----@param x_axis Axis
----@param y_axis Axis
 ---@return table series the argument itself if it is small enough
 function M.cloud(series, x_axis, y_axis)
   if #series.y <= MOST_POINTS then
@@ -94,10 +92,6 @@ end
 
 --- Reduces a matrix to at most `rows` x `columns` cells, each the mean of the finite elements in a
 --- block; nan if a block has none.
----@param matrix tensor
----@param rows integer
----@param columns integer
----@return tensor
 function M.matrix(matrix, rows, columns)
   rows, columns = math.min(rows, matrix:size(1)), math.min(columns, matrix:size(2))
   if rows == matrix:size(1) and columns == matrix:size(2) then

@@ -47,7 +47,6 @@ end
 
 --- Returns the series of `plot.rotation`.
 ---@param value any the vector
----@param scheme any
 ---@param place number the position
 ---@param asked integer[]? pairs
 ---@return table[] series

@@ -8,7 +8,6 @@ Screen.__index = Screen
 local M = {}
 
 --- Creates an empty screen, which grows downwards as text is written to it.
----@param columns integer
 ---@param most_rows integer? preferred maximum number of rows
 ---@return table screen with the methods put and lines
 function M.new(columns, most_rows)
@@ -31,7 +30,6 @@ end
 ---@param column integer from 1
 ---@param string string UTF-8 without control characters
 ---@param foreground string? "#RRGGBB"; the terminal's own by default
----@param background string?
 function Screen:put(row, column, string, foreground, background)
   for _, _, character, width in text.characters(string) do
     for i = 1, width do
@@ -42,9 +40,6 @@ function Screen:put(row, column, string, foreground, background)
 end
 
 --- Writes text in a row of its own, cut to fit. Does nothing if the text is nil or empty.
----@param row integer
----@param column integer
----@param string string?
 ---@param columns integer available for the text
 ---@return integer row the next one
 function Screen:label(row, column, string, columns)

@@ -5,7 +5,6 @@ local text = require "roper.base.text"
 local M = {}
 
 --- Renders a plot as text.
----@param figure table
 ---@param columns integer maximum width
 ---@param colored boolean true to include control sequences for colours
 ---@param rows integer? of the terminal, which a heatmap fits if possible

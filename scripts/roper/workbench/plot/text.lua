@@ -6,7 +6,6 @@ local M = {}
 --- Returns text that is safe for a terminal and for XML: valid UTF-8 on one line, with � for
 --- invalid bytes and for characters that XML 1.0 does not allow.
 ---@param text string any bytes
----@return string
 function M.clean(text)
   return (escape.replaced(text, function()
     return " "
@@ -17,7 +16,6 @@ end
 
 --- Returns a label for a token, with invisible characters made visible.
 ---@param token string any bytes
----@return string
 function M.token(token)
   if token == "" then
     return "∅"

@@ -137,7 +137,6 @@ function M.fluid(figure, height)
 end
 
 --- Renders a chart as a picture.
----@param figure table
 ---@return string svg
 function M.render(figure)
   local drawing = drawing_of(figure)

@@ -19,13 +19,11 @@ M.COUNT = #MARKS
 
 --- Returns the CSS class that sets the colour of a series.
 ---@param index integer number of the series
----@return string
 function M.class(index)
   return "s" .. (index - 1) % #MARKS + 1
 end
 
 --- Returns the mark of a series.
----@param index integer
 ---@param transform string? an SVG transformation that places it in a chart
 ---@return table path
 function M.path(index, transform)
@@ -33,7 +31,6 @@ function M.path(index, transform)
 end
 
 --- Returns the mark of a series as an inline picture for text.
----@param index integer
 ---@return table svg
 function M.beside_text(index)
   return h.svg { class = "mark " .. M.class(index), viewBox = "0 0 10 10",

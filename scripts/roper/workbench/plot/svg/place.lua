@@ -7,8 +7,6 @@ M.EM = 17 -- pixels; the text is still legible if a picture is displayed 350 pix
 M.LETTER = 0.58 -- em; approximate width of a letter
 
 --- Formats a share of the plot's width or height.
----@param share number
----@return string
 function M.percent(share)
   return ("%.2f%%"):format(100 * share)
 end
@@ -24,9 +22,7 @@ function M.at(x, y, fields)
 end
 
 --- Returns the ticks of an axis.
----@param axis Axis
 ---@param count integer approximate number of ticks
----@param from_top boolean?
 ---@return table[] ticks texts, with the Unicode minus sign, each at a share of the axis
 function M.ticks(axis, count, from_top)
   local list = {}
@@ -38,9 +34,7 @@ function M.ticks(axis, count, from_top)
 end
 
 --- Returns grid lines at the ticks of the vertical axis.
----@param ticks table[]
 ---@param width number of the plot, in units
----@param height number
 ---@return table[] paths
 function M.rules(ticks, width, height)
   local rules = {}

@@ -62,10 +62,8 @@ local function choices(x1, y1, x2, y2, w, half)
 end
 
 --- Returns the labels of arrows as SVG.
----@param figure table
 ---@param place fun(x: number, y: number): number, number
 ---@param width number of the plot
----@param height number
 ---@return table[] texts
 function M.draw(figure, place, width, height)
   local samples, boxes, texts = samples_of(figure, place), {}, {}

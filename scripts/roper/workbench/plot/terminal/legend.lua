@@ -5,10 +5,7 @@ local text = require "roper.base.text"
 local GAP <const> = 3
 
 --- Writes the labels of the series, each beside a sample of its line or mark.
----@param screen table
----@param row integer
 ---@param left integer the first column
----@param figure table
 ---@param sample fun(series: table): string
 ---@return integer row the next one
 return function(screen, row, left, figure, sample)
