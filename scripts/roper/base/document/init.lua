@@ -11,6 +11,8 @@
 --- an inline node, or a list of them. Strings are literal and the renderers escape them, so text
 --- from files and users is safe. Only `prose` interprets a notation; use it for the library's own
 --- text. An element of `base/markup` can be anywhere in a tree; only pages show it.
+local tables = require "roper.base.tables"
+
 local M = {}
 
 -- Patterns of the parts of prose that are not plain text, by kind.
@@ -184,11 +186,7 @@ end
 ---@param options DocumentTable
 ---@return table block
 function M.table(options)
-  local node = { kind = "table" }
-  for name, value in pairs(options) do
-    node[name] = value
-  end
-  return node
+  return tables.merged(options, { kind = "table" })
 end
 
 --- A picture.

@@ -109,11 +109,6 @@ local function show_curves(o, figure, style, values)
   return output.show(figure, o.file, o.format)
 end
 
-local function draw_curves(name, style, values, file, options)
-  local o, figure = read(name, CURVES, file, options)
-  return show_curves(o, figure, style, values)
-end
-
 ---@class plot.CurveOptions: plot.Options
 ---@field xrange? number[] {low, high} of the horizontal axis; by default the range of the data
 ---@field yrange? number[] {low, high} of the vertical axis; by default the range of the data
@@ -143,7 +138,8 @@ end
 ---@param options? plot.CurveOptions
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.line(values, file, options)
-  return draw_curves("plot.line", "lines", values, file, options)
+  local o, figure = read("plot.line", CURVES, file, options)
+  return show_curves(o, figure, "lines", values)
 end
 
 --- Draws points. Without a file, the plot is drawn in the terminal. If there are more than 4000
@@ -163,7 +159,8 @@ end
 ---@param options? plot.CurveOptions
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.scatter(values, file, options)
-  return draw_curves("plot.scatter", "points", values, file, options)
+  local o, figure = read("plot.scatter", CURVES, file, options)
+  return show_curves(o, figure, "points", values)
 end
 
 ---@class plot.HistogramOptions: plot.Options
