@@ -92,7 +92,6 @@ local function check_step(where, given, lesson)
   return step
 end
 
--- Checks the needs, the notation, the title and the texts before and after.
 local function check_head(where, lesson)
   for i, name in ipairs(lesson.needs) do
     if type(name) ~= "string" then
@@ -112,7 +111,6 @@ local function check_head(where, lesson)
   end
 end
 
--- The lesson with its options and steps checked.
 local function checked(given)
   local lesson = options_of.check(place_of(given) .. "lesson", given, LESSON)
   check_head(place_of(given) .. "lesson", lesson)
@@ -241,7 +239,6 @@ function M.read(path)
   return lesson
 end
 
--- The file of a lesson in scripts/lessons.
 local function file_of(name)
   return ("%s/../lessons/%s.lua"):format(paths.LIBRARY, (name:gsub("-", "_")))
 end

@@ -65,7 +65,6 @@ local function body(step, result, scope, form)
     results(step, result, scope, form) }, "results") }
 end
 
--- Links to the previous and the next step.
 local function step_links(number, count)
   local function link(to, sign, name)
     return to >= 1 and to <= count and h.a { href = "#step-" .. to, title = name, sign }

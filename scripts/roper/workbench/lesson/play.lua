@@ -236,7 +236,6 @@ end
 ---
 --- Errors: an unknown kind or option; a value of the wrong type; a list of the wrong length.
 ---@param where string names the figure in messages
----@return LessonPlay play
 function M.check(where, given)
   options_of.check(where, { kind = given.kind }, { kind = { tables.keys(KINDS) } })
   local kind = KINDS[given.kind]
@@ -253,7 +252,6 @@ end
 
 --- An interactive figure. It is hidden until its script runs.
 ---@param caption any the caption as page nodes
----@return table element
 function M.figure(play, caption)
   return h.figure { class = "play", hidden = true, ["data-play"] = core.json_encode(play),
     KINDS[play.kind].draw(play), h.figcaption { caption } }

@@ -48,7 +48,6 @@ local function check_choices(where, question)
   end
 end
 
--- Checks that Lua of a question compiles.
 local function check_source(where, name, source)
   local action, _, message = eval.compile(source, name, {})
   if not action then

@@ -14,7 +14,6 @@ local M = {}
 --- Words before the question of a prediction, before an exercise, and before an answer.
 M.PREDICT, M.TRY, M.ANSWER = "Predict first.", "Try it.", "Answer."
 
--- Draws a figure as text for this terminal, in colours.
 local function on_terminal(figure, scope)
   local on_screen, lines = output.on_screen, {}
   output.on_screen = function(drawn)

@@ -16,7 +16,6 @@ local NAMES <const> = setmetatable({ os = setmetatable({ exit = function()
 end }, { __index = os }) }, { __index = _G })
 
 --- A scope for the variables of a lesson, with the names that a session begins with.
----@return table scope
 function M.scope()
   return setmetatable({ roper = public.root, plot = public.root.plot },
     { __index = NAMES })
@@ -24,7 +23,6 @@ end
 
 --- A scope on top of another. Setting a variable in it does not change the scope below.
 ---@param names table? initial variables
----@return table scope
 function M.layer(scope, names)
   return setmetatable(names or {}, { __index = scope })
 end
@@ -115,7 +113,6 @@ end
 
 --- Runs only the code of a step, with a fixed seed: its results are always the same.
 ---@param text string? = step.code; the code to run
----@return table[] transcript
 function M.prepare(step, scope, text)
   core.seed(1)
   return M.execute(text or step.code or "", scope)

@@ -74,7 +74,6 @@ local function check_list(list)
   end
 end
 
--- Returns the smallest and the largest number of several lists.
 local function extremes(lists)
   local low, high = math.huge, -math.huge
   for _, list in ipairs(lists) do

@@ -54,7 +54,6 @@ function M.numbers(what, value)
   return result
 end
 
--- Returns true if a table has a field with a name.
 local function has_names(value)
   for key in next, value do
     if type(key) == "string" then

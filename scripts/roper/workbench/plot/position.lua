@@ -72,7 +72,6 @@ end
 --- Returns the series of `plot.position`, one for each scheme.
 ---@param given any a scheme or a list of them
 ---@param o table the options
----@return table[] series
 function M.series(given, o)
   if o.head and o.head > o.heads then
     error(("plot.position: option head: expected one of %d heads, got %d"):format(o.heads,

@@ -14,7 +14,6 @@ function M.new(columns, most_rows)
   return setmetatable({ columns = columns, most_rows = most_rows or math.huge, rows = {} }, Screen)
 end
 
--- Sets a cell, adding rows if necessary.
 function Screen:set(row, column, cell)
   if row < 1 or column < 1 or column > self.columns then
     return

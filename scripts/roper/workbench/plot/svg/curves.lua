@@ -75,7 +75,6 @@ local function line(series, place)
   return h.path(fields)
 end
 
--- Returns the points of a cloud.
 local function points(figure, series, place)
   local list = { class = marks.class(series.index) }
   for i = 1, #series.x do

@@ -25,13 +25,11 @@ end
 
 --- Returns the mark of a series.
 ---@param transform string? an SVG transformation that places it in a chart
----@return table path
 function M.path(index, transform)
   return h.path { d = MARKS[(index - 1) % #MARKS + 1], transform = transform }
 end
 
 --- Returns the mark of a series as an inline picture for text.
----@return table svg
 function M.beside_text(index)
   return h.svg { class = "mark " .. M.class(index), viewBox = "0 0 10 10",
     ["aria-hidden"] = "true", M.path(index) }

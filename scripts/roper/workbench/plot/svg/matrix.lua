@@ -62,7 +62,6 @@ local function grid_of(columns, rows, fields)
   return h.svg(fields)
 end
 
--- Returns the colour bar right of the plot.
 local function color_bar(cells)
   local shades, texts = {}, {}
   for i = 1, BAR do

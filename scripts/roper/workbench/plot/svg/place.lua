@@ -15,7 +15,6 @@ end
 ---@param x number share of the width
 ---@param y number share of the height, from the top
 ---@param fields table attributes and elements
----@return table svg
 function M.at(x, y, fields)
   fields.x, fields.y = M.percent(x), M.percent(y)
   return h.svg(fields)
@@ -35,7 +34,6 @@ end
 
 --- Returns grid lines at the ticks of the vertical axis.
 ---@param width number of the plot, in units
----@return table[] paths
 function M.rules(ticks, width, height)
   local rules = {}
   for i, tick in ipairs(ticks) do

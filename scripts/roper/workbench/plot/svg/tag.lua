@@ -64,7 +64,6 @@ end
 --- Returns the labels of arrows as SVG.
 ---@param place fun(x: number, y: number): number, number
 ---@param width number of the plot
----@return table[] texts
 function M.draw(figure, place, width, height)
   local samples, boxes, texts = samples_of(figure, place), {}, {}
   local letter = places.LETTER * places.EM

@@ -118,7 +118,6 @@ local function row_labels(figure, count, lines)
   return labels, width
 end
 
--- Draws the scale of the colours or shades.
 local function draw_bar(screen, row, left, figure, cells, colored)
   local low, high = ("%.3g"):format(cells.axis.low), ("%.3g"):format(cells.axis.high)
   screen:put(row, left, colored and low or low .. " [")
