@@ -107,10 +107,6 @@ end
 -- Renders a block of each kind: function(renderer, node) returns nodes.
 local blocks = {}
 
-function blocks.section(self, node)
-  return h.section { id = node.id, self:nodes(node.tree) }
-end
-
 function blocks.heading(self, node)
   return h["h" .. node.level] { self:inline(node.text) }
 end

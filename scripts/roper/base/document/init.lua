@@ -101,23 +101,14 @@ end
 
 --- Paragraphs of prose, separated by empty lines.
 ---@param text string
----@param only "code"|nil as for `prose`
 ---@return table[] blocks
-function M.paragraphs(text, only)
+function M.paragraphs(text)
   local list = {}
   for paragraph in (text .. "\n\n"):gmatch "(.-)\n%s*\n" do
     local words = paragraph:match "%S.*"
-    list[#list + 1] = words and M.paragraph(M.prose(words, only)) or nil
+    list[#list + 1] = words and M.paragraph(M.prose(words)) or nil
   end
   return list
-end
-
---- A section of a page; in a terminal, only its content.
----@param tree any
----@param id string? its id on pages
----@return table block
-function M.section(tree, id)
-  return { kind = "section", tree = tree, id = id }
 end
 
 --- A heading.

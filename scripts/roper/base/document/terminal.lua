@@ -89,10 +89,6 @@ end
 -- Renders a block of each kind: function(renderer, node) returns lines.
 local blocks = {}
 
-function blocks.section(self, node)
-  return self:tree(node.tree)
-end
-
 function blocks.heading(self, node)
   return self:styled("bold", self:wrap(node.text))
 end

@@ -76,10 +76,11 @@ end
 
 local function section(lesson, number, scope, form)
   local step = lesson.steps[number]
-  return document.section({ document.heading({ number, ". ", document.prose(step.title) }, 2),
-    show.text(step), body(step, steps.run(step, scope), scope, form),
+  return h.section { id = "step-" .. number, html.nodes({
+    document.heading({ number, ". ", document.prose(step.title) }, 2), show.text(step),
+    body(step, steps.run(step, scope), scope, form),
     tables.map(step.exercise or {}, function(question) return exercise(question, form) end),
-    form == "slides" and step_links(number, #lesson.steps) }, "step-" .. number)
+    form == "slides" and step_links(number, #lesson.steps) }, address) }
 end
 
 -- Links to the previous and the next lesson, and to the index.
@@ -98,7 +99,7 @@ local function lesson_page(lessons, index, form)
     if interactive(step, form) then
       style, script = play.assets()
     end
-    sections[number] = html.nodes(section(lesson, number, scope, form), address)
+    sections[number] = section(lesson, number, scope, form)
   end
   return html.page(prose.line(lesson.title), {
     h.header { navigation(lessons, index),
