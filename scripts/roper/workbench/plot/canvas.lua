@@ -16,7 +16,8 @@ function M.new(columns, rows)
     bits = {}, colors = {}, marks = {} }, Canvas)
 end
 
--- Returns the index of the character that contains a point, and its dot; nil outside the canvas.
+-- Returns the index of the character that contains a point, and its dot; nil outside the canvas and
+-- for nan.
 function Canvas:cell(x, y)
   x, y = math.floor(x + 0.5), math.floor(y + 0.5)
   if x >= 0 and y >= 0 and x < self.width and y < self.height then

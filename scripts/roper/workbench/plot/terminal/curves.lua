@@ -65,9 +65,9 @@ end
 local function draw_points(canvas, series, place, hue, is_marked)
   for i = 1, #series.x do
     local x, y = place(series.x[i], series.y[i])
-    if x == x and y == y and is_marked then
+    if is_marked then
       canvas:mark(x, y, mark_of(series), hue)
-    elseif x == x and y == y then
+    else
       canvas:dot(x, y, hue)
     end
   end
@@ -102,7 +102,7 @@ local function draw_series(canvas, figure, is_marked)
   end
   local marks = {} -- of lines: {x, y, series}
   for _, series in ipairs(figure.series) do
-    local hue = series.color or color.series(series.index)
+    local hue = color.series(series.index)
     if series.style == "points" then
       draw_points(canvas, series, place, hue, is_marked)
     elseif series.style == "arrow" then

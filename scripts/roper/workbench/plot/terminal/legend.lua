@@ -22,7 +22,7 @@ return function(screen, row, left, figure, sample)
       if column > left and column + width - 1 > screen.columns then
         row, column = row + 1, left
       end
-      screen:put(row, column, mark, series.color or color.series(series.index))
+      screen:put(row, column, mark, color.series(series.index))
       screen:put(row, column + text.width(mark), label)
       column = column + width + GAP
     end
