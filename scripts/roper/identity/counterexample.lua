@@ -11,66 +11,43 @@ local MOST_TRIED <const> = 4000 -- maximum number of lists of numbers to try for
 local LARGEST_SUM <const> = 12
 local BASE <const> = 10000
 
--- Calls `visit` with each list of `count` non-negative integers, in order of their sum, until it
--- returns true or was called MOST_TRIED times. The last numbers grow first.
-local function enumerate(count, visit)
-  local tried, found = 0, false
-  local list = {}
+-- Iterates over lists of `count` non-negative integers in order of their sum, MOST_TRIED at most.
+-- The last numbers grow first.
+local function lists(count)
+  local list, tried = {}, 0
   local function fill(i, rest)
-    if i == count then
-      list[i] = rest
-      tried = tried + 1
-      found = visit(list)
+    if i >= count then
+      list[i], tried = rest, tried + 1
+      coroutine.yield(tried <= MOST_TRIED and list or nil) -- nil ends the loop of the caller
       return
     end
     for first = 0, rest do
       list[i] = first
       fill(i + 1, rest - first)
-      if found or tried >= MOST_TRIED then
-        return
-      end
     end
   end
-  if count == 0 then
-    visit {}
-    return
-  end
-  for sum = 0, LARGEST_SUM do
-    if found or tried >= MOST_TRIED then
-      return
+  return coroutine.wrap(function()
+    for sum = 0, count > 0 and LARGEST_SUM or 0 do
+      fill(1, sum)
     end
-    fill(1, sum)
-  end
+  end)
 end
 
--- Returns the number of elements of all variables.
-local function count_numbers(variables, terms, pairs)
-  local count = 0
-  exact.values(variables, terms, pairs, function() count = count + 1 end,
-    function(_, pair) count = count + (pair == 1 and 1 or 0) end)
-  return count - 1 -- position 1 is not free
-end
-
--- Assigns a list of numbers to the variables. Returns the values for a grid, in which pair t, from
--- 0, has the frequency base^(-t/pairs), and the numbers by name.
-local function assign(variables, terms, pairs, numbers)
-  local next_number, named = 0, {}
+-- Assigns numbers to the variables. Returns the values for a grid, in which pair t, from 0, has the
+-- frequency base^(-t/pairs), and the numbers by name.
+local function assign(variables, terms, pairs, next_number)
+  local named, here = {}, nil
   local function take(name)
-    next_number = next_number + 1
     local list = named[name] or {}
-    named[name] = list
-    list[#list + 1] = numbers[next_number]
-    return numbers[next_number]
+    named[name], list[#list + 1] = list, next_number()
+    return list[#list]
   end
-  local here
   local function element(name)
     return ring.real.number(take(name))
   end
   local values = exact.values(variables, terms, pairs, element, function(name, pair)
-    if name == "1" then
-      here = 1
-    elseif pair == 1 then
-      here = take(name)
+    if pair == 1 then
+      here = name == "1" and 1 or take(name)
     end
     local theta = BASE ^ (-(pair - 1) / pairs)
     return here * theta, here * theta ^ 2
@@ -78,15 +55,24 @@ local function assign(variables, terms, pairs, numbers)
   return values, named
 end
 
--- Returns the first element in which a side differs from the first by more than rounding, and the
--- index of that side.
+-- Returns the number of numbers that `assign` takes.
+local function count_numbers(variables, terms, pairs)
+  local count = 0
+  assign(variables, terms, pairs, function()
+    count = count + 1
+    return 0
+  end)
+  return count
+end
+
+-- Returns the first element in which a side differs from the first by more than rounding.
 local function difference(results)
   local left = results[1]
   for i = 2, #results do
     for j, right in ipairs(results[i]) do
       local size = left[j].size + right.size
       if math.abs(left[j].value - right.value) > 1e-12 * size then
-        return left[j].value, right.value, i
+        return left[j].value, right.value
       end
     end
   end
@@ -108,8 +94,8 @@ end
 ---@param sides table[]
 ---@param variables table[]
 ---@param refuted ExactResult that refuted the equation; with fewer terms or pairs it is true
----@return {values: string, left: number, right: number, side: integer}? found nil if there is none
----   among the values tried; side: index of the side that differs from the first
+---@return {values: string, left: number, right: number}? found nil if there is none among the
+---   values tried
 function M.find(sides, variables, refuted)
   local has_terms, has_pairs = false, false
   for _, v in ipairs(variables) do
@@ -118,17 +104,17 @@ function M.find(sides, variables, refuted)
   end
   for pairs = refuted.pairs, math.max(refuted.pairs, has_pairs and 2 or 1) do
     for terms = refuted.terms, math.max(refuted.terms, has_terms and 2 or 1) do
-      local found
-      enumerate(count_numbers(variables, terms, pairs), function(numbers)
-        local values, named = assign(variables, terms, pairs, numbers)
-        local left, right, side = difference(statement.evaluate(sides,
+      for numbers in lists(count_numbers(variables, terms, pairs)) do
+        local i = 0
+        local values, named = assign(variables, terms, pairs, function()
+          i = i + 1
+          return numbers[i]
+        end)
+        local left, right = difference(statement.evaluate(sides,
           grid.new(ring.real, pairs, values)))
-        found = left and { values = render(variables, named), left = left, right = right,
-          side = side }
-        return found ~= nil
-      end)
-      if found then
-        return found
+        if left then
+          return { values = render(variables, named), left = left, right = right }
+        end
       end
     end
   end
