@@ -2,7 +2,6 @@
 --- the library's own rotation.
 local core = require "roper.core"
 local merged = require("roper.base.tables").merged
-local sizes = require "roper.identity.sizes"
 local statement = require "roper.identity.statement"
 local tensors = require "roper.identity.tensors"
 
@@ -56,7 +55,7 @@ end
 
 -- For each side but the first, returns the scale of its sums plus that of the first.
 local function scales_of(sides, shape, values)
-  local results, sums = statement.evaluate(sides, sizes.new(shape, values)), {}
+  local results, sums = statement.evaluate(sides, tensors.scales(shape, values)), {}
   for i = 2, #results do
     local sum = results[1] + results[i]
     local most = sum:max():item()

@@ -1,5 +1,6 @@
 --- Vectors and matrices as tensors [terms, rows, columns], rotated by the library's kernels. A
---- check with this algebra covers the code that attention runs.
+--- check with this algebra covers the code that attention runs. A second algebra computes the scale
+--- of their sums, by which rounding is judged.
 local core = require "roper.core"
 local position = require "roper.position"
 
@@ -7,8 +8,6 @@ local M = {}
 
 local Tensors = {}
 Tensors.__index = Tensors
-
-M.Tensors = Tensors
 
 --- Creates an algebra of tensors.
 ---@param dtype "float32"|"float64"
@@ -119,6 +118,44 @@ function Tensors:rotation(angle)
     matrices[i] = self:reorder(matrix, 2, true):unsqueeze(1)
   end
   return core.cat(matrices, 1):to(self.dtype)
+end
+
+local Scales = setmetatable({}, { __index = Tensors })
+Scales.__index = Scales
+
+--- Creates an algebra of scales, in float64: values with all numbers replaced by absolute values,
+--- and all cosines and sines by 1.
+---@param shape table terms, width
+---@param values table maps a name to a tensor
+---@return table algebra
+function M.scales(shape, values)
+  return setmetatable({ dtype = "float64", values = values, terms = shape.terms,
+    pairs = shape.width // 2 }, Scales)
+end
+
+function Scales:variable(name)
+  return self.values[name]:abs()
+end
+
+function Scales.number(_, n)
+  return core.full({ 1, 1, 1 }, math.abs(n + 0.0), "float64")
+end
+
+function Scales.negate(_, x)
+  return x
+end
+
+function Scales:rotate(x, angle)
+  local terms = math.max(x:size(1), angle.is_many and self.terms or 1)
+  local both = (self:part(x, 1) + self:part(x, 2)):expand { terms, self.pairs, 1 }
+  return self:join(both, both)
+end
+
+function Scales:rotation(angle)
+  local one = core.eye(self.pairs, "float64")
+  local rows = core.cat({ one, one }, 1)
+  return core.cat({ rows, rows }, 2):unsqueeze(1)
+    :expand { angle.is_many and self.terms or 1, 2 * self.pairs, 2 * self.pairs }
 end
 
 return M
