@@ -43,30 +43,23 @@ function M.new(name, is_many)
   return new({ [name] = 1 }, is_many)
 end
 
--- Converts an integer to a position; returns a position unchanged.
-local function lift(value)
-  if M.is(value) then
-    return value
-  end
-  local whole = type(value) == "number" and math.tointeger(value)
-  if not whole then
-    local metatable = getmetatable(value)
-    local got = type(value) == "number" and value or metatable and metatable.__name or type(value)
-    error("a position can only be added to positions and integers, got " .. tostring(got), 0)
-  end
-  return new({ ["1"] = whole ~= 0 and whole or nil }, false)
-end
-
 --- Converts an integer to a position; returns a position unchanged.
 ---@param value any
 ---@return table? nil if it is neither
 function M.lift(value)
-  local ok, angle = pcall(lift, value)
-  return ok and angle or nil
+  local whole = type(value) == "number" and math.tointeger(value)
+  return M.is(value) and value
+    or whole and new({ ["1"] = whole ~= 0 and whole or nil }, false) or nil
 end
 
-local function combine(a, b, sign)
-  a, b = lift(a), lift(b)
+local function combine(first, second, sign)
+  local a, b = M.lift(first), M.lift(second)
+  if not a or not b then
+    local value = a and second or first
+    local metatable = getmetatable(value)
+    local got = type(value) == "number" and value or metatable and metatable.__name or type(value)
+    error("a position can only be added to positions and integers, got " .. tostring(got), 0)
+  end
   local multiples = tables.merged(a.multiples)
   for key, multiple in pairs(b.multiples) do
     local sum = (multiples[key] or 0) + sign * multiple

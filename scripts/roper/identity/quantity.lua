@@ -32,31 +32,26 @@ local function is_quantity(value)
   return getmetatable(value) == Quantity
 end
 
-local function new(kind, is_many, operation, ...)
-  local quantity = { kind = kind, is_many = is_many, operation = operation, arguments = { ... },
+-- Creates the result of an operation. `is_many` is true for a separate value in each term of a sum,
+-- which any argument with such values causes.
+local function new(kind, operation, ...)
+  local quantity = { kind = kind, is_many = false, operation = operation, arguments = { ... },
     sums = 0.0, contractions = 0.0 }
   for _, argument in ipairs(quantity.arguments) do
     if is_quantity(argument) then
       quantity.sums = math.max(quantity.sums, argument.sums)
       quantity.contractions = math.max(quantity.contractions, argument.contractions)
     end
+    quantity.is_many = quantity.is_many or type(argument) == "table" and argument.is_many
   end
   return setmetatable(quantity, Quantity)
-end
-
--- Creates a product: the sums in both factors are multiplied with each other.
-local function product(kind, operation, x, y)
-  local result = new(kind, x.is_many or y.is_many, operation, x, y)
-  result.sums = x.sums + y.sums
-  result.contractions = x.contractions + y.contractions + (operation == "contract" and 1 or 0)
-  return result
 end
 
 --- Describes a value for messages.
 ---@param value any
 ---@return string
 function M.describe(value)
-  if getmetatable(value) == Quantity then
+  if is_quantity(value) then
     return NAMES[value.kind]
   end
   return angles.is(value) and "a position" or "a " .. type(value)
@@ -72,7 +67,7 @@ local function lift(value, what)
     local got = type(value) == "number" and tostring(value) or M.describe(value)
     error(("%s: expected a quantity or an integer, got %s"):format(what, got), 0)
   end
-  return new("number", false, "number", whole)
+  return new("number", "number", whole)
 end
 
 --- Converts a number to a quantity; returns a quantity unchanged.
@@ -94,11 +89,11 @@ function Quantity.__add(a, b)
   elseif kind ~= y.kind and not (kind == "pairs" and y.kind == "number") then
     refuse("add", x, y)
   end
-  return new(kind, x.is_many or y.is_many, "add", x, y)
+  return new(kind, "add", x, y)
 end
 
 function Quantity.__unm(x)
-  return new(x.kind, x.is_many, "negate", x)
+  return new(x.kind, "negate", x)
 end
 
 function Quantity.__sub(a, b)
@@ -112,7 +107,10 @@ function Quantity.__mul(a, b)
     refuse("multiply", x, y)
   end
   local contracts = CONTRACTS[x.kind] and CONTRACTS[x.kind][y.kind]
-  return product(kind, contracts and "contract" or "multiply", x, y)
+  local result = new(kind, contracts and "contract" or "multiply", x, y)
+  result.sums = x.sums + y.sums -- the sums in both factors are multiplied with each other
+  result.contractions = x.contractions + y.contractions + (contracts and 1 or 0)
+  return result
 end
 
 function Quantity.__pow(x, exponent)
@@ -138,7 +136,7 @@ function Quantity.__index(x, key)
     error(("%s has no [%s]; a vector has [1] and [2], the members of its pairs"):format(
       NAMES[rawget(x, "kind")], tostring(key)), 0)
   end
-  return new("pairs", x.is_many, "part", x, key)
+  return new("pairs", "part", x, key)
 end
 
 local function check_vector(name, value)
@@ -159,9 +157,7 @@ end
 
 -- Returns the vector with (1, 0) in each pair, rotated.
 local function turned(name, m)
-  local position = check_position(name, m)
-  local unit = new("vector", false, "join", lift(1), lift(0))
-  return new("vector", position.is_many, "rotate", unit, position)
+  return new("vector", "rotate", new("vector", "join", lift(1), lift(0)), check_position(name, m))
 end
 
 local functions = {}
@@ -175,8 +171,7 @@ function functions.sin(m)
 end
 
 function functions.rotate(x, m)
-  local vector, position = check_vector("rotate", x), check_position("rotate", m)
-  return new("vector", vector.is_many or position.is_many, "rotate", vector, position)
+  return new("vector", "rotate", check_vector("rotate", x), check_position("rotate", m))
 end
 
 function functions.unrotate(x, m)
@@ -184,8 +179,7 @@ function functions.unrotate(x, m)
 end
 
 function functions.rotation(m)
-  local position = check_position("rotation", m)
-  return new("matrix", position.is_many, "rotation", position)
+  return new("matrix", "rotation", check_position("rotation", m))
 end
 
 function functions.pair(first, second)
@@ -195,7 +189,7 @@ function functions.pair(first, second)
       error("pair: expected two numbers, got " .. NAMES[member.kind], 0)
     end
   end
-  return new("vector", x.is_many or y.is_many, "join", x, y)
+  return new("vector", "join", x, y)
 end
 
 function functions.transpose(x)
@@ -203,7 +197,7 @@ function functions.transpose(x)
   if not kind then
     error("transpose: expected a vector or a matrix, got " .. M.describe(x), 0)
   end
-  return new(kind, x.is_many, "transpose", x)
+  return new(kind, "transpose", x)
 end
 
 function functions.dot(x, y)
@@ -217,24 +211,22 @@ function functions.sum(x)
     error(("sum: %s is the same in each term; declare one of its parts with a plural, such as "
       .. "\"vectors\""):format(NAMES[x.kind]), 0)
   end
-  local result = new(x.kind, false, "sum", x)
-  result.sums = x.sums + 1
+  local result = new(x.kind, "sum", x)
+  result.is_many, result.sums = false, x.sums + 1
   return result
 end
-
-local ARGUMENTS <const> = { cos = 1, dot = 2, pair = 2, rotate = 2, rotation = 1, sin = 1, sum = 1,
-  transpose = 1, unrotate = 2 }
 
 --- The functions that the sides of an equation can use.
 M.functions = {}
 
-for name, count in pairs(ARGUMENTS) do
+for name, f in pairs(functions) do
+  local count = debug.getinfo(f, "u").nparams
   M.functions[name] = function(...)
     if select("#", ...) ~= count then
       error(("%s: expected %s, got %d"):format(name, counted(count, "argument"),
         select("#", ...)), 0)
     end
-    return functions[name](...)
+    return f(...)
   end
 end
 
@@ -244,7 +236,9 @@ end
 ---@param is_many boolean
 ---@return table
 function M.variable(name, kind, is_many)
-  return new(kind, is_many, "variable", name)
+  local result = new(kind, "variable", name)
+  result.is_many = is_many
+  return result
 end
 
 --- Evaluates a quantity over an algebra.
