@@ -116,13 +116,11 @@ local function draw()
   return core.randint(0, ring.PRIME - 1, { 1 }):item()
 end
 
-local function draw_points()
-  return ring.point(draw()), ring.point(draw())
-end
-
 -- Returns true if the sides agree in a random trial.
 local function try(sides, variables, terms, pairs)
-  local values = M.values(variables, terms, pairs, draw, draw_points)
+  local values = M.values(variables, terms, pairs, draw, function()
+    return ring.point(draw()), ring.point(draw())
+  end)
   return agree(statement.evaluate(sides, grid.new(ring.field, pairs, values)))
 end
 

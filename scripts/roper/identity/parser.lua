@@ -2,6 +2,7 @@
 --- dot(x, y), the parts x[1] and x[2], and + - * ^. Only these tokens reach Lua's `load`, all
 --- operators act on operands defined here, and integers never wrap around.
 local quantity = require "roper.identity.quantity"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -65,11 +66,7 @@ function Operand.__call(operand, ...)
   if type(f) ~= "function" then
     error("unexpected '('", 0)
   end
-  local arguments = table.pack(...)
-  for i = 1, arguments.n do
-    arguments[i] = unwrap(arguments[i])
-  end
-  return wrap(f(table.unpack(arguments, 1, arguments.n)))
+  return wrap(f(table.unpack(tables.map({ ... }, unwrap))))
 end
 
 -- Raises an error for characters that are not allowed, comments, long strings, and //.
@@ -92,7 +89,7 @@ end
 --- Evaluates a side.
 ---@param text string
 ---@param lookup fun(name: string): any returns the value of a name
----@return any value
+---@return any ... values, of which there should be one
 function M.read(text, lookup)
   check_characters(text)
   local values = {}
@@ -106,11 +103,7 @@ function M.read(text, lookup)
     return name
   end)
   local f, problem = load("return " .. code, "=", "t", values)
-  local results = f and table.pack(f()) or refuse(problem)
-  if results.n ~= 1 then
-    error(("expected one value, got %d"):format(results.n), 0)
-  end
-  return unwrap(results[1])
+  return table.unpack(tables.map({ (f or refuse(problem))() }, unwrap))
 end
 
 return M

@@ -51,9 +51,9 @@ local function environment(variables, used)
   end })
 end
 
--- Calls a function that computes a side.
-local function called(side, scope)
-  local results = table.pack(side(scope))
+-- The result of a function that computes a side.
+local function called(f, ...)
+  local results = table.pack(f(...))
   if results.n ~= 1 then
     error(("expected one value, got %d"):format(results.n), 0)
   end
@@ -68,7 +68,7 @@ local function read(side, text, scope)
   elseif not side:find "%S" then
     error(("identity: expected an expression on each side, got '%s'"):format(text), 0)
   else
-    ok, value = pcall(parser.read, side, function(name) return scope[name] end)
+    ok, value = pcall(called, parser.read, side, function(name) return scope[name] end)
   end
   if ok and angles.is(value) then
     ok, value = false, "expected a value, got a position; use its cos or sin, or rotate by it"
