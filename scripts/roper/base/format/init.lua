@@ -43,10 +43,6 @@ function M.summary(tensor)
   return ("%s [%s]"):format(tensor:dtype(), table.concat(tensor:shape(), ", "))
 end
 
-local function is_finite(x)
-  return x == x and math.abs(x) ~= math.huge
-end
-
 -- The width of printed text.
 local function width()
   local fixed = options.current.line_width
@@ -81,7 +77,7 @@ end
 function M.scalar(x)
   if x ~= x then
     return "nan"
-  elseif is_finite(x) and x == math.floor(x) and math.abs(x) < 1e15 then
+  elseif x == math.floor(x) and math.abs(x) < 1e15 then
     return ("%.0f"):format(x)
   end
   return ("%%.%dg"):format(options.current.precision + 1):format(x)

@@ -1,5 +1,6 @@
 --- Formats tensors: a head with dtype, shape and scale, followed by elements in aligned columns.
 local options = require "roper.base.format.options"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -8,30 +9,23 @@ local GAP <const> = "…"
 -- The elements to show as nested tables, with GAP in place of omitted ones. cuts[axis] is the
 -- number of elements to keep at each end of an axis; nil keeps all.
 local function gather(tensor, cuts, axis)
-  local size, keep = #tensor, cuts[axis]
-  local is_cut = keep ~= nil and size > 2 * keep
-  local is_row = tensor:rank() == 1
-  if is_row and not is_cut then
-    return tensor:totable()
-  end
-  local list = {}
+  local size, keep, list = #tensor, cuts[axis], {}
   local function add(first, last)
-    if is_row then
-      table.move(tensor:narrow(1, first, last - first + 1):totable(), 1, last - first + 1,
-        #list + 1, list)
+    if tensor:rank() == 1 then
+      list = tables.joined(list, tensor:narrow(1, first, last - first + 1):totable())
       return
     end
     for i = first, last do
       list[#list + 1] = gather(tensor[i], cuts, axis + 1)
     end
   end
-  if not is_cut then
+  if not keep or size <= 2 * keep then
     add(1, size)
-    return list
+  else
+    add(1, keep)
+    list[#list + 1] = GAP
+    add(size - keep + 1, size)
   end
-  add(1, keep)
-  list[#list + 1] = GAP
-  add(size - keep + 1, size)
   return list
 end
 
@@ -101,22 +95,6 @@ local function cell_style(nested, dtype)
   return cell, scale
 end
 
--- Nested tables of numbers as nested tables of texts, and the length of the longest text.
-local function write_cells(nested, cell)
-  local texts, longest = {}, 0
-  for i, item in ipairs(nested) do
-    local width
-    if type(item) == "table" then
-      texts[i], width = write_cells(item, cell)
-    else
-      texts[i] = item == GAP and GAP or cell(item)
-      width = item == GAP and 1 or #texts[i]
-    end
-    longest = math.max(longest, width)
-  end
-  return texts, longest
-end
-
 -- Cells first .. last of a row, each right-aligned to `width` except the gap.
 local function row_line(row, first, last, width)
   local aligned = {}
@@ -124,36 +102,6 @@ local function row_line(row, first, last, width)
     aligned[#aligned + 1] = row[i] == GAP and GAP or (" "):rep(width - #row[i]) .. row[i]
   end
   return table.concat(aligned, " ")
-end
-
--- A text of aligned cells: its lines, the width of a cell and the number of cells on a line.
-local Page = {}
-Page.__index = Page
-
-function Page:add(line)
-  self.lines[#self.lines + 1] = line
-end
-
--- Adds a vector, on several lines if needed.
-function Page:add_vector(row)
-  for first = 1, #row, self.fit do
-    self:add(row_line(row, first, math.min(first + self.fit - 1, #row), self.width))
-  end
-end
-
--- Adds a matrix, in groups of columns if it is too wide.
-function Page:add_matrix(rows)
-  local columns = #rows[1]
-  for first = 1, columns, self.fit do
-    local last = math.min(first + self.fit - 1, columns)
-    if columns > self.fit then
-      self:add(("columns %d to %d"):format(first, last))
-    end
-    for _, row in ipairs(rows) do
-      self:add(row == GAP and (" "):rep(self.width - 1) .. GAP
-        or row_line(row, first, last, self.width))
-    end
-  end
 end
 
 -- Visits the matrices in nested cells below the leading indices `index`.
@@ -179,48 +127,62 @@ end
 local function cells_of(tensor)
   local nested = gather(tensor, cuts_of(tensor), 1)
   local cell, scale = cell_style(nested, tensor:dtype())
-  local cells, longest = write_cells(nested, cell)
-  return cells, longest, scale
+  local longest = 1
+  local function text_of(item)
+    if type(item) == "table" then
+      return tables.map(item, text_of)
+    elseif item == GAP then
+      return GAP
+    end
+    local text = cell(item)
+    longest = math.max(longest, #text)
+    return text
+  end
+  return text_of(nested), longest, scale
 end
 
 -- Visits the matrices in the cells of a tensor; a single one has no label.
 local function visit_matrices(tensor, cells, visit)
   local shape = tensor:shape()
   local is_single = tensor:count() == shape[#shape] * (shape[#shape - 1] or 1)
-  visit_below(cells, shape, {}, function(rows, label)
+  visit_below(#shape == 1 and { cells } or cells, shape, {}, function(rows, label)
     visit(rows, not is_single and label or nil)
   end)
 end
 
---- Visits the matrices of a non-empty tensor of rank 1 or more, as texts.
+--- Visits the matrices of a non-empty tensor of rank 1 or more, as texts. A vector is one row.
 ---@param tensor tensor
----@param visit fun(rows?: table[], label?: string) rows: texts, "…" for those left out; for a
----   vector, a list of texts; nil for matrices left out. label: the leading indices
+---@param visit fun(rows?: (string[]|string)[], label?: string) rows: "…" for those left out; nil
+---   for matrices left out. label: the leading indices
 function M.each_matrix(tensor, visit)
   visit_matrices(tensor, cells_of(tensor), visit)
 end
 
---- The elements of a non-empty tensor of rank 1 or more, below a head.
+--- The elements of a non-empty tensor of rank 1 or more, below a head. Rows that are too wide are
+--- divided into groups of columns.
 ---@param tensor tensor
 ---@param head string first line, to which a common scale is added
 ---@param columns integer width of the text
 ---@return string
 function M.write(tensor, head, columns)
   local cells, width, scale = cells_of(tensor)
-  local page = setmetatable({ lines = {}, width = width,
-    fit = math.max(1, (columns + 1) // (width + 1)) }, Page)
-  page:add(head .. (scale == 1 and "" or (", times %.0e"):format(scale)))
+  local fit = math.max(1, (columns + 1) // (width + 1)) -- cells on a line
+  local lines = { head .. (scale == 1 and "" or (", times %.0e"):format(scale)) }
   visit_matrices(tensor, cells, function(rows, label)
-    if label then
-      page:add(label)
-    end
-    if tensor:rank() == 1 then
-      page:add_vector(rows)
-    elseif rows then
-      page:add_matrix(rows)
+    lines[#lines + 1] = label
+    local count = rows and #rows[1] or 0
+    for first = 1, count, fit do
+      local last = math.min(first + fit - 1, count)
+      if tensor:rank() > 1 and count > fit then
+        lines[#lines + 1] = ("columns %d to %d"):format(first, last)
+      end
+      for _, row in ipairs(rows) do
+        lines[#lines + 1] = row == GAP and (" "):rep(width - 1) .. GAP
+          or row_line(row, first, last, width)
+      end
     end
   end)
-  return table.concat(page.lines, "\n")
+  return table.concat(lines, "\n")
 end
 
 return M

@@ -24,7 +24,6 @@ end
 local function tensor_html(tensor, text)
   local parts = { h.div { text:match "^[^\n]*" } }
   require("roper.base.format.tensor").each_matrix(tensor, function(rows, label)
-    rows = tensor:rank() == 1 and { rows } or rows
     parts[#parts + 1] = { label and h.div { label }, rows and h.table {
       tables.map(rows, function(row)
         local cells = type(row) == "table" and row or { row } -- one for omitted rows
