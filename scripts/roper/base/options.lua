@@ -33,6 +33,12 @@ local NUMBERS <const> = {
   amount = { "a finite non-negative number", "number", function(x)
     return x >= 0 and x < math.huge
   end },
+  positive = { "a finite positive number", "number", function(x)
+    return x > 0 and x < math.huge
+  end },
+  factor = { "a finite number of at least 1", "number", function(x)
+    return x >= 1 and x < math.huge
+  end },
   share = { "a number from 0 to 1", "number", function(x) return x >= 0 and x <= 1 end },
   probability = { "a number of at least 0 and below 1", "number", function(x)
     return x >= 0 and x < 1
@@ -61,8 +67,9 @@ local TYPES <const> = { module = "Module", scheme = "Scheme", callable = "functi
 --- Describes the expected value if a value does not have a kind.
 ---@param kind string|table "size" (positive integer), "count" (non-negative integer), "integer",
 ---   {smallest =, largest =} (integer in this range), "number" (finite), "amount" (finite, at least
----   0), "share" (0 to 1), "probability" (at least 0, below 1), "tensor", "task", "module",
----   "scheme", "callable", "any", a Lua type, or a list of choices
+---   0), "positive" (finite, above 0), "factor" (finite, at least 1), "share" (0 to 1),
+---   "probability" (at least 0, below 1), "tensor", "task", "module", "scheme", "callable", "any",
+---   a Lua type, or a list of choices
 ---@param value any
 ---@return string? expected nil if the value fits
 function M.mismatch(kind, value)

@@ -29,16 +29,6 @@ function M.rotated(name, o)
   return rotated
 end
 
---- Raises an error if an option is below 1.
----@param name string of the scheme
----@param o table
----@param option string
-function M.check_from_one(name, o, option)
-  if o[option] < 1 then
-    error(("%s: option %s: expected at least 1, got %g"):format(name, option, o[option]), 0)
-  end
-end
-
 --- θ_t = base^(−2t/r), 0 <= t < r/2.
 ---@param base number
 ---@param rotated integer r

@@ -16,10 +16,9 @@ local frequencies = require "roper.position.frequencies"
 return {
   takes = options_of.define("LinearScalingOptions", {
     parent = "FrequencyOptions",
-    { "factor", "number", 2, "f, length of the text divided by that in training" },
+    { "factor", "factor", 2, "f, length of the text divided by that in training" },
   }),
   build = function(o)
-    frequencies.check_from_one("linear", o, "factor")
     local theta = frequencies.powers(o.base, frequencies.rotated("linear", o))
     for t = 1, #theta do
       theta[t] = theta[t] / o.factor

@@ -19,14 +19,13 @@ local frequencies = require "roper.position.frequencies"
 return {
   takes = options_of.define("Llama3Options", {
     parent = "FrequencyOptions",
-    { "factor", "number", 8, "f" },
+    { "factor", "factor", 8, "f" },
     { "trained_length", "size", 8192, "L" },
     { "low", "number", 1,
       "the frequency of pairs with at most this many rotations within L is divided by the factor" },
     { "high", "number", 4, "pairs with at least this many keep their frequency" },
   }),
   build = function(o)
-    frequencies.check_from_one("llama3", o, "factor")
     if o.high <= o.low then
       error(("llama3: option high: expected a number above low = %g, got %g"):format(o.low,
         o.high), 2)

@@ -42,7 +42,7 @@ end
 return {
   takes = options_of.define("LongropeOptions", {
     parent = "FrequencyOptions",
-    { "factor", "number", 2, "f, length of the text divided by that in training" },
+    { "factor", "factor", 2, "f, length of the text divided by that in training" },
     { "trained_length", "size", 2048, "L, at least 2" },
     { "short", "any", 1,
       "divisors for texts up to L: one for each pair, or one for all", type = "number|number[]" },
@@ -52,7 +52,6 @@ return {
       shown = "sqrt(1 + ln f / ln L)" },
   }),
   init = function(self)
-    frequencies.check_from_one("longrope", self, "factor")
     if self.trained_length < 2 then
       error("longrope: option trained_length: expected at least 2, got 1", 0)
     end

@@ -32,7 +32,7 @@ end
 
 local TAKES <const> = options_of.define("NtkOptions", {
   parent = "FrequencyOptions",
-  { "factor", "number", 2, "f, length of the text divided by that in training" },
+  { "factor", "factor", 2, "f, length of the text divided by that in training" },
   { "trained_length", "size?", nil, "L; if set, the factor depends on the length of each text" },
 })
 
@@ -56,7 +56,6 @@ local dynamic = schemes.class {
 return {
   takes = TAKES,
   build = function(o)
-    frequencies.check_from_one("ntk", o, "factor")
     return o.trained_length and dynamic(o) or extended(o, o.factor)
   end,
   relative = true,

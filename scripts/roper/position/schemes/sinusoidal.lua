@@ -21,16 +21,14 @@ local core = require "roper.core"
 return {
   takes = options_of.define("SinusoidalOptions", {
     { "d_model", "size", nil, "features of the embeddings, even" },
-    { "base", "number", 10000, "base of the frequencies" },
+    { "base", "positive", 10000, "base of the frequencies" },
   }),
   init = function(self)
-    local base, width = self.base, self.d_model
-    if base <= 0 then
-      error(("sinusoidal: option base: expected a number above 0, got %s"):format(base), 0)
-    elseif width % 2 ~= 0 then
+    local width = self.d_model
+    if width % 2 ~= 0 then
       error(("sinusoidal: option d_model: expected an even number, got %d"):format(width), 0)
     end
-    self.frequencies = (core.arange(0, width, 2, "float64") * (-math.log(base) / width)):exp()
+    self.frequencies = (core.arange(0, width, 2, "float64") * (-math.log(self.base) / width)):exp()
   end,
   embed = function(self, x, positions)
     if positions:rank() ~= 2 then

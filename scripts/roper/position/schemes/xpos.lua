@@ -20,12 +20,9 @@ return {
   takes = options_of.define("XposOptions", {
     parent = "FrequencyOptions",
     { "centre", "number", 0, "position at which queries and keys keep their length" },
-    { "span", "number", 512, "distance over which a score decays by the factor ζ" },
+    { "span", "positive", 512, "distance over which a score decays by the factor ζ" },
   }),
   build = function(o)
-    if o.span <= 0 then
-      error(("xpos: option span: expected a positive number, got %g"):format(o.span), 2)
-    end
     local rotated = frequencies.rotated("xpos", o)
     local growth = {}
     for t = 0, rotated // 2 - 1 do

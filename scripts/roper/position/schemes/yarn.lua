@@ -57,11 +57,11 @@ end
 return {
   takes = options_of.define("YarnOptions", {
     parent = "FrequencyOptions",
-    { "factor", "number", 2, "f, length of the text divided by that in training" },
+    { "factor", "factor", 2, "f, length of the text divided by that in training" },
     { "trained_length", "size", 2048, "L" },
-    { "fast", "number", 32,
+    { "fast", "positive", 32,
       "pairs with at least this many rotations within L keep their frequency" },
-    { "slow", "number", 1,
+    { "slow", "positive", 1,
       "the frequency of pairs with at most this many is divided by the factor" },
     { "ramp", { "pairs", "turns" }, "pairs",
       "g is linear in this: \"pairs\" as in the authors' released code and Hugging Face, "
@@ -70,10 +70,8 @@ return {
       shown = "0.1 ln f + 1" },
   }),
   build = function(o)
-    frequencies.check_from_one("yarn", o, "factor")
-    if o.base <= 1 or o.fast <= 0 or o.slow <= 0 then
-      error(("yarn: expected base above 1 and fast and slow above 0, got %g, %g and %g"):format(
-        o.base, o.fast, o.slow), 2)
+    if o.base <= 1 then
+      error(("yarn: option base: expected a number above 1, got %g"):format(o.base), 2)
     end
     local rotated = frequencies.rotated("yarn", o)
     local theta = frequencies.powers(o.base, rotated)

@@ -16,6 +16,6 @@ describe("linear", function()
 
   it("rejects a factor below 1", function()
     assert.error_matches(function() roper.position.linear({ dim = 4, factor = 0.5 }) end,
-      "linear: option factor: expected at least 1, got 0.5")
+      "linear: option factor: expected a finite number of at least 1, got 0.5")
   end)
 end)

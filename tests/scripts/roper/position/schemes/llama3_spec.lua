@@ -22,6 +22,6 @@ describe("llama3", function()
     assert.error_matches(function() roper.position.llama3({ dim = 8, high = 1 }) end,
       "llama3: option high: expected a number above low = 1, got 1")
     assert.error_matches(function() roper.position.llama3({ dim = 8, factor = 0 }) end,
-      "llama3: option factor: expected at least 1, got 0")
+      "llama3: option factor: expected a finite number of at least 1, got 0")
   end)
 end)

@@ -33,7 +33,8 @@ describe("ntk", function()
     local function refused(message, options)
       assert.error_matches(function() roper.position.ntk(options) end, message)
     end
-    refused("ntk: option factor: expected at least 1, got 0", { dim = 8, factor = 0 })
+    refused("ntk: option factor: expected a finite number of at least 1, got 0",
+      { dim = 8, factor = 0 })
     refused("ntk: expected at least 4 rotated features, got 2", { dim = 2 })
     refused("ntk: expected at least 4 rotated features, got 2",
       { dim = 8, fraction = 0.25, trained_length = 10 })

@@ -38,7 +38,7 @@ describe("position.sinusoidal", function()
     end
     refused("sinusoidal: option d_model: expected an even number, got 5",
       function() roper.position.sinusoidal({ d_model = 5 }) end)
-    refused("sinusoidal: option base: expected a number above 0, got -1",
+    refused("sinusoidal: option base: expected a finite positive number, got -1",
       function() roper.position.sinusoidal({ d_model = 4, base = -1 }) end)
     refused("position: sinusoidal: expected one number per position", function()
       roper.position.sinusoidal({ d_model = 4 })

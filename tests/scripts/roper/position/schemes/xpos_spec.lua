@@ -27,7 +27,7 @@ describe("xpos", function()
       options.dim = options.dim or 8
       assert.error_matches(function() roper.position.xpos(options) end, message)
     end
-    refused("xpos: option span: expected a positive number, got 0", { span = 0 })
+    refused("xpos: option span: expected a finite positive number, got 0", { span = 0 })
     refused("xpos: expected fraction %* dim to be an even integer from 2 to dim, got 0.4 %* 8",
       { fraction = 0.4 })
     refused("from 2 to dim, got 1 %* 5", { dim = 5 })
