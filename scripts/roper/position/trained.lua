@@ -3,21 +3,14 @@ local core = require "roper.core"
 
 local M = {}
 
---- Row indices: x rounded and clipped to 0 .. last.
----@param x tensor float64
----@param last integer
----@return tensor index int32, with the shape of x
-function M.clipped(x, last)
-  return x:round():maximum(0):minimum(last):to "int32"
-end
-
---- Rows of a table, split into heads.
+--- Rows of a table, split into heads. Indices are rounded, and clipped to those of the table.
 ---@param table tensor [rows, heads * features]
----@param index tensor [n], int32, from 0
+---@param index tensor [n], float64, from 0
 ---@param heads integer
 ---@return tensor y [heads, n, features]
 function M.rows(table, index, heads)
-  return core.embedding(table, index):view { index:count(), heads, -1 }:transpose(1, 2)
+  local whole = index:round():maximum(0):minimum(table:size(1) - 1):to "int32"
+  return core.embedding(table, whole):view { index:count(), heads, -1 }:transpose(1, 2)
 end
 
 --- A new table. Its values are small, so that scores are initially almost those without positions.

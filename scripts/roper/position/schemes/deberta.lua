@@ -23,12 +23,6 @@
 local options_of = require "roper.base.options"
 local trained = require "roper.position.trained"
 
--- The rows δ(x, y) of a table for each head, from differences x − y.
-local function rows_of(self, table, difference)
-  return trained.rows(table, trained.clipped(difference + self.clip, 2 * self.clip - 1),
-    self.heads)
-end
-
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = options_of.define("DebertaOptions", {
@@ -43,10 +37,10 @@ return {
   end,
   bias = function(self, q, k, positions)
     local to_position = positions:by_query(q * positions.scale, function(distance)
-      return rows_of(self, self.key, -distance) -- δ(i, j)
+      return trained.rows(self.key, -distance + self.clip, self.heads) -- δ(i, j)
     end, self.clip)
     local to_content = positions:by_key(k * positions.scale, function(distance)
-      return rows_of(self, self.query, distance) -- δ(j, i)
+      return trained.rows(self.query, distance + self.clip, self.heads) -- δ(j, i)
     end, self.clip)
     return { to_position, to_content }
   end,

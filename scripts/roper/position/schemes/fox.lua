@@ -21,6 +21,7 @@
 local options_of = require "roper.base.options"
 local core = require "roper.core"
 local format = require "roper.base.format"
+local trained = require "roper.position.trained"
 
 -- Raises an error unless attention is causal and has an input of the right shape.
 local function check(self, positions, x)
@@ -62,7 +63,7 @@ return {
   per_layer = true,
   decays = { "gate_weight" },
   init = function(self)
-    self.gate_weight = (core.randn { self.heads, self.d_model } * 0.02):parameter()
+    self.gate_weight = trained.table(self.heads, self.d_model)
     self.gate_bias = core.zeros({ self.heads }):parameter()
   end,
   bias = function(self, _, _, positions, x)

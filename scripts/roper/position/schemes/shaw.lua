@@ -25,7 +25,7 @@ local trained = require "roper.position.trained"
 -- A function from distances to the rows of a table, for all heads.
 local function rows_of(self, table)
   return function(distance)
-    return trained.rows(table, trained.clipped(distance + self.clip, 2 * self.clip), 1)
+    return trained.rows(table, distance + self.clip, 1)
   end
 end
 

@@ -21,13 +21,7 @@
 ---@param options TransformerXlOptions
 ---@return Scheme scheme
 local options_of = require "roper.base.options"
-local core = require "roper.core"
 local trained = require "roper.position.trained"
-
--- A trained vector for each head.
-local function of_heads(self)
-  return (core.randn { self.heads, self.dim } * 0.02):parameter()
-end
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
@@ -39,14 +33,13 @@ return {
   per_layer = true,
   init = function(self)
     self.table = trained.table(2 * self.clip + 1, self.heads * self.dim)
-    self.u, self.w = of_heads(self), of_heads(self)
+    self.u, self.w = trained.table(self.heads, self.dim), trained.table(self.heads, self.dim)
   end,
   bias = function(self, q, k, positions)
     local shape, dtype = { self.heads, 1, self.dim }, positions.dtype
     local u, w = self.u:to(dtype):view(shape), self.w:to(dtype):view(shape)
     local by_distance = positions:by_query((q + w) * positions.scale, function(distance)
-      return trained.rows(self.table, trained.clipped(distance + self.clip, 2 * self.clip),
-        self.heads)
+      return trained.rows(self.table, distance + self.clip, self.heads)
     end, self.clip)
     return { by_distance, (k * u):sum(4):unsqueeze(3) * positions.scale }
   end,
