@@ -1,6 +1,7 @@
 --- Reader of text files: finds them, divides them into documents and checks that they are UTF-8.
 local core = require "roper.core"
 local files = require "roper.base.file"
+local tables = require "roper.base.tables"
 local uv = require "luv"
 
 local M = {}
@@ -16,22 +17,22 @@ local function refuse(path, line, message)
   error(("text: %s: line %d: %s"):format(path, line, message), 0)
 end
 
--- Iterates over a file in units of `format`, as for file:read, and calls `read` with each unit.
+-- Iterates over a file in units of `format`, as for file:read: number and unit. Calls `read` with
+-- each unit.
 local function parts(path, format, read)
   local file, message = io.open(path, "rb")
   if not file then
     error(("text: cannot read %s"):format(message), 0)
   end
-  return function()
+  return function(_, number)
     local part, problem = file:read(format)
     if problem then
       error(("text: cannot read %s: %s"):format(path, problem), 0)
-    end
-    if part then
+    elseif part then
       read(part)
+      return number + 1, part
     end
-    return part
-  end, nil, nil, file
+  end, nil, 0, file
 end
 
 -- One function for each division. It calls give(text, line) for each document; `line` is the number
@@ -40,34 +41,27 @@ local divide = {}
 
 function divide.file(path, read, give)
   local pieces = {}
-  for piece in parts(path, CHUNK, read) do
+  for _, piece in parts(path, CHUNK, read) do
     pieces[#pieces + 1] = piece
   end
   give(table.concat(pieces), 1)
 end
 
 function divide.paragraphs(path, read, give)
-  local lines, number = {}, 0
-  local function finish()
-    give(table.concat(lines, "\n"), number - #lines)
-    lines = {}
-  end
-  for line in parts(path, "l", read) do
-    number = number + 1
+  local lines, start = {}, 1
+  for number, line in parts(path, "l", read) do
     if line:find "%S" then
       lines[#lines + 1] = line
-    elseif #lines > 0 then
-      finish()
+    else
+      give(table.concat(lines, "\n"), start)
+      lines, start = {}, number + 1
     end
   end
-  number = number + 1
-  finish()
+  give(table.concat(lines, "\n"), start)
 end
 
 function divide.jsonl(path, read, give)
-  local number = 0
-  for line in parts(path, "l", read) do
-    number = number + 1
+  for number, line in parts(path, "l", read) do
     if line:find "%S" then
       local content, problem = core.json_decode(line)
       if problem then
@@ -82,9 +76,9 @@ end
 
 -- Output of WikiExtractor: each article is between <doc ...> and </doc>.
 function divide.wikiextractor(path, read, give)
-  local lines, number, start = nil, 0, nil
-  for line in parts(path, "l", read) do
-    number = number + 1
+  local lines, start, last = nil, 0, 0
+  for number, line in parts(path, "l", read) do
+    last = number
     if line:find "^<doc[ >]" then
       lines, start = {}, number + 1
     elseif line:find "^</doc>" and lines then
@@ -97,40 +91,13 @@ function divide.wikiextractor(path, read, give)
     end
   end
   if lines then
-    refuse(path, number, "expected </doc> before the end")
+    refuse(path, last, "expected </doc> before the end")
   end
 end
 
 ---@class TextFile
 ---@field path string
----@field bytes integer
 ---@field division string
-
--- Appends a file, or the files below a folder, unless they are in the list already.
-local function add(list, seen, path, division)
-  local stat = files.stat(path)
-  if not stat then
-    error(("text: no file or folder %s"):format(path), 0)
-  elseif stat.type == "directory" then
-    for _, name in ipairs(files.names(path)) do
-      local link = uv.fs_lstat(path .. "/" .. name)
-      local below = not name:find "^%." and files.stat(path .. "/" .. name)
-      if below and not (link and link.type == "link" and below.type == "directory") then
-        add(list, seen, path .. "/" .. name, division)
-      end
-    end
-  elseif stat.type ~= "file" then
-    error(("text: %s: expected a file or a folder, got a %s"):format(path, stat.type), 0)
-  else
-    local id = stat.dev .. ":" .. stat.ino
-    if not seen[id] then
-      seen[id] = true
-      list[#list + 1] = { path = path, bytes = stat.size,
-        division = division or (path:find "%.jsonl$" or path:find "%.ndjson$") and "jsonl"
-          or "file" }
-    end
-  end
-end
 
 --- Lists files, and the files below folders ordered by name, except hidden ones. A file with
 --- several names is listed once.
@@ -143,11 +110,28 @@ end
 ---@return integer bytes in total
 function M.list(paths, division)
   local list, seen, bytes = {}, {}, 0
-  for _, path in ipairs(paths) do
-    add(list, seen, path, division)
+  local function add(path)
+    local stat = files.stat(path)
+    if not stat then
+      error(("text: no file or folder %s"):format(path), 0)
+    elseif stat.type == "directory" then
+      for _, name in ipairs(files.names(path)) do
+        local link = uv.fs_lstat(path .. "/" .. name)
+        local below = not name:find "^%." and files.stat(path .. "/" .. name)
+        if below and not (link and link.type == "link" and below.type == "directory") then
+          add(path .. "/" .. name)
+        end
+      end
+    elseif stat.type ~= "file" then
+      error(("text: %s: expected a file or a folder, got a %s"):format(path, stat.type), 0)
+    elseif not seen[stat.dev .. ":" .. stat.ino] then
+      seen[stat.dev .. ":" .. stat.ino], bytes = true, bytes + stat.size
+      list[#list + 1] = { path = path, division = division
+        or (path:find "%.jsonl$" or path:find "%.ndjson$") and "jsonl" or "file" }
+    end
   end
-  for _, one in ipairs(list) do
-    bytes = bytes + one.bytes
+  for _, path in ipairs(paths) do
+    add(path)
   end
   if #list == 0 then
     error(("text: no files in %s"):format(table.concat(paths, ", ")), 0)
@@ -189,10 +173,7 @@ function M.each(list, visit, read)
     end)
   end
   if is_empty then
-    local names = {}
-    for i, file in ipairs(list) do
-      names[i] = file.path
-    end
+    local names = tables.map(list, function(file) return file.path end)
     error(("text: no text in %s"):format(table.concat(names, ", ", 1, math.min(3, #names))
       .. (#names > 3 and ", ..." or "")), 0)
   end
