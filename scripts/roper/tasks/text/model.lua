@@ -45,16 +45,19 @@ local function fields(data)
   end
 end
 
+-- The values of the fields of a message by number; the last of a repeated field.
+local function values_of(message)
+  local values = {}
+  for number, value in fields(message) do
+    values[number] = value
+  end
+  return values
+end
+
 -- The text of a piece and its type.
 local function word_of(message)
-  local text, kind = "", 1
-  for number, value in fields(message) do
-    if number == 1 then
-      text = value
-    elseif number == 3 then
-      kind = value
-    end
-  end
+  local piece = values_of(message)
+  local text, kind = piece[1] or "", piece[3]
   if kind == BYTE then
     return string.char(tonumber(text:match "^<0x(%x%x)>$", 16)), kind
   end
@@ -63,10 +66,7 @@ end
 
 -- Does a normalizer leave text unchanged?
 local function is_faithful(message)
-  local spec = {}
-  for number, value in fields(message) do
-    spec[number] = value
-  end
+  local spec = values_of(message)
   return spec[1] == "identity" and spec[3] == 0 and spec[4] == 0
 end
 
