@@ -45,12 +45,16 @@ end
 
 local Display = {}
 Display.__index = Display
+Display.__close = function(display)
+  display:finish()
+end
 
 --- A live display of one or more lines. On a terminal they rewrite themselves, cut to its width,
 --- below the messages; elsewhere, in a pipe or a log file, the last line is printed at intervals.
 ---@param options? {stream?: file*, every?: number, clock?: fun(): number} defaults:
 ---   stream: io.stderr; every: 30, seconds between printed lines; clock: os.time
----@return table display with the methods `room`, `show`, `say`, `finish` and `clear`
+---@return table display with the methods `room`, `show`, `say`, `finish` and `clear`; finishes when
+---   it goes out of scope as a variable <close>
 function M.display(options)
   options = options or {}
   local stream = options.stream or io.stderr
@@ -128,40 +132,25 @@ function Display:clear()
   self.waiting = nil
 end
 
-local Work = {}
-Work.__index = Work
-Work.__close = function(work)
-  work:finish()
-end
-
 --- A progress line for a job measured in bytes.
 ---@param name string
 ---@param total integer bytes in total
 ---@param clock? fun(): number returns seconds; by default a monotonic clock
----@return table work with the methods `add` and `finish`
+---@return table work a display with another method, `add`, which counts finished bytes
 function M.work(name, total, clock)
   clock = clock or function()
     return require("luv").hrtime() * 1e-9
   end
-  return setmetatable({ name = name, total = total, done = 0, clock = clock, start = clock(),
-    line = M.display() }, Work)
-end
-
---- Adds finished bytes.
----@param bytes integer
-function Work:add(bytes)
-  self.done = self.done + bytes
-  local elapsed = self.clock() - self.start
-  if elapsed >= PATIENCE then
-    local left = elapsed / self.done * math.max(0, self.total - self.done)
-    self.line:show(("%s %s %.1f of %.1f MB%s"):format(self.name,
-      M.bar(math.min(1, self.done / self.total), BAR), self.done / 1e6, self.total / 1e6,
-      M.left(left)))
+  local work, done, start = M.display(), 0, clock()
+  function work:add(bytes)
+    done = done + bytes
+    local elapsed = clock() - start
+    if elapsed >= PATIENCE then
+      self:show(("%s %s %.1f of %.1f MB%s"):format(name, M.bar(math.min(1, done / total), BAR),
+        done / 1e6, total / 1e6, M.left(elapsed / done * math.max(0, total - done))))
+    end
   end
-end
-
-function Work:finish()
-  self.line:finish()
+  return work
 end
 
 return M

@@ -87,15 +87,11 @@ local function train(path, folder, text, vocabulary)
       sample[#sample + 1], size = document, size + #document
     end
   end)
-  local line = progress.display()
+  local line <close> = progress.display()
   if size > 1e6 then
     line:show(("text: training %d pieces on %.1f MB"):format(vocabulary, size / 1e6))
   end
-  local ok, problem = pcall(pieces.train, path, folder, vocabulary, sample)
-  line:finish()
-  if not ok then
-    error(problem, 0)
-  end
+  pieces.train(path, folder, vocabulary, sample)
 end
 
 -- Writes the corpus.
@@ -124,13 +120,13 @@ end
 
 -- Waits for the lock of a name.
 local function locked(name)
-  local lock, line = core.lock(name .. ".lock"), progress.display()
+  local lock = core.lock(name .. ".lock")
+  local line <close> = progress.display()
   while not lock do
     line:show(("text: waiting for another process that is writing %s"):format(name))
     uv.sleep(RETRY)
     lock = core.lock(name .. ".lock")
   end
-  line:finish()
   return lock
 end
 

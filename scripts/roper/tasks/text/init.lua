@@ -3,6 +3,7 @@
 local arguments = require "roper.base.arguments"
 local cache = require "roper.tasks.text.cache"
 local files = require "roper.base.file"
+local format = require "roper.base.format"
 local options_of = require "roper.base.options"
 local source = require "roper.tasks.text.source"
 local suggest = require "roper.base.suggest"
@@ -319,21 +320,7 @@ for _, name in ipairs { "question", "answer", "grade", "explain", "floor", "long
 end
 
 function TextTask:__tostring()
-  local options, parts = self:options(), {}
-  for i, name in ipairs(tables.keys(options)) do
-    local value = options[name]
-    if type(value) == "table" then
-      local paths = {}
-      for j, path in ipairs(value) do
-        paths[j] = ("%q"):format(path)
-      end
-      value = "{" .. table.concat(paths, ", ") .. "}"
-    else
-      value = type(value) == "string" and ("%q"):format(value) or tostring(value)
-    end
-    parts[i] = ("%s = %s"):format(name, value)
-  end
-  return "text{" .. table.concat(parts, ", ") .. "}"
+  return "text" .. format.value(self:options(), math.maxinteger)
 end
 
 return M
