@@ -1,5 +1,6 @@
 --- Equations with declared variables: parsed once, checked, and evaluated over any algebra.
 local angles = require "roper.identity.angle"
+local options_of = require "roper.base.options"
 local parser = require "roper.identity.parser"
 local quantity = require "roper.identity.quantity"
 local suggest = require "roper.base.suggest"
@@ -7,8 +8,8 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- Kinds of variables. A plural has a separate value for each term of a sum.
-M.KINDS = { "number", "numbers", "vector", "vectors", "matrix", "matrices", "position",
+-- Kinds of variables. A plural has a separate value for each term of a sum.
+local KINDS <const> = { "number", "numbers", "vector", "vectors", "matrix", "matrices", "position",
   "positions" }
 
 local SINGULAR <const> = { numbers = "number", vectors = "vector", matrices = "matrix",
@@ -20,9 +21,9 @@ local SINGULAR <const> = { numbers = "number", vectors = "vector", matrices = "m
 function M.variables(given)
   local list = {}
   for name, kind in pairs(given or {}) do
-    if not tables.set(M.KINDS)[kind] then
-      error(("identity: given.%s: expected one of %s, got %s%s"):format(tostring(name),
-        table.concat(M.KINDS, ", "), tostring(kind), suggest.hint(tostring(kind), M.KINDS)), 0)
+    local refusal = options_of.refusal(KINDS, kind)
+    if refusal then
+      error(("identity: given.%s: %s"):format(tostring(name), refusal), 0)
     elseif not (tostring(name):find "^[%a_][%w_]*$" and load("local " .. tostring(name))) then
       error(("identity: given: expected Lua names, got %s"):format(tostring(name)), 0)
     elseif quantity.functions[name] then

@@ -1,7 +1,7 @@
 --- Task types: one constructor each. A task is a stream of rows for training. Tasks with problems
 --- are implemented in C (folder `tasks`); `text` reads files.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
-local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 local text = require "roper.tasks.text"
 
@@ -75,14 +75,8 @@ end
 ---@param name string
 ---@return TaskOption[] options
 function M.options(name)
-  local names = M.list()
-  for _, known in ipairs(names) do
-    if name == known then
-      return OPTIONS[name] or core.tasks.options(name)
-    end
-  end
-  error(("tasks.options: expected one of roper.tasks.list(), got %s%s"):format(tostring(name),
-    suggest.hint(tostring(name), names)), 2)
+  arguments.check("tasks.options", "name", M.list(), name)
+  return OPTIONS[name] or core.tasks.options(name)
 end
 
 return M

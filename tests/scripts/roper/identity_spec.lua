@@ -357,7 +357,7 @@ describe("roper.identity", function()
       { "identity: side 2: expected a function, got string", { { print, "x" } } },
       { "identity: x x: unexpected 'x'", { "x x == x", given = x } },
       { "identity: expected an expression on each side, got ''", { "x ==", given = x } },
-      { "given.x: expected one of number, numbers, .*, got vectr; did you mean \"vector\"",
+      { 'given.x: expected one of number, numbers, .*, got "vectr"; did you mean "vector"',
         { "x == x", given = { x = "vectr" } } },
       { "identity: given: expected Lua names, got a b",
         { "1 == 1", given = { ["a b"] = "vector" } } },

@@ -226,9 +226,7 @@ end
 
 function TextTask:encode(text)
   arguments.self("TextTask:encode", self, TextTask)
-  if type(text) ~= "string" then
-    error("task:encode: expected a string, got " .. type(text), 2)
-  end
+  arguments.check("task:encode", "text", "string", text)
   return self.tokenizer:encode(text)
 end
 
@@ -276,10 +274,7 @@ end
 
 function TextTask:set_random(seed, counter)
   arguments.self("TextTask:set_random", self, TextTask)
-  if math.type(seed) ~= "integer" or math.type(counter) ~= "integer" then
-    error(("task:set_random: expected integers, got %s and %s"):format(
-      options_of.shown(seed), options_of.shown(counter)), 2)
-  end
+  arguments.check("task:set_random", "seed", "integer", seed, "counter", "integer", counter)
   self.seed, self.counter = seed, counter
 end
 
