@@ -17,9 +17,8 @@ Identity.__name = "identity"
 -- Runs all checks on one equation.
 local function examine(equation, given)
   local sides, variables = statement.sides(equation, given)
-  local result = { sides = sides, variables = variables, exact = exact.check(sides, variables),
-    residuals = residual.table(sides, variables) }
-  result.float32, result.float64 = residual.worst(result.residuals)
+  local result = { sides = sides, variables = variables, exact = exact.check(sides, variables) }
+  result.residuals, result.float32, result.float64 = residual.table(sides, variables)
   result.is_small = result.float32 <= residual.TOLERANCE.float32
     and result.float64 <= residual.TOLERANCE.float64
   if not result.exact.holds then
@@ -28,28 +27,17 @@ local function examine(equation, given)
   return result
 end
 
--- Checks equations that must be refuted: text, or {text, source = where it is printed}.
-local function examine_wrong(list, given)
-  local results = {}
-  for i, entry in ipairs(list) do
-    local equation, source = entry, nil
-    if type(entry) == "table" and type(entry[1]) ~= "function" then
-      equation, source = entry[1], entry.source
-    end
-    local result = examine(equation, given)
-    result.source = source
-    result.is_refuted = not result.exact.holds
-    results[i] = result
-  end
-  return results
-end
-
 -- Checks an identity and its wrong equations with a seeded generator.
 local function examine_all(o)
   local given = statement.variables(o.given)
   local result = with_seed(o.seed, function()
     local result = examine(o.equation, given)
-    result.wrong = examine_wrong(o.wrong, given)
+    result.wrong = tables.map(o.wrong, function(entry)
+      local has_fields = type(entry) == "table" and type(entry[1]) ~= "function"
+      local wrong = examine(has_fields and entry[1] or entry, given)
+      wrong.source, wrong.is_refuted = has_fields and entry.source or nil, not wrong.exact.holds
+      return wrong
+    end)
     return result
   end)
   result.holds = result.is_small and result.exact.holds

@@ -79,18 +79,15 @@ end
 
 -- Lists variables by kind: "numbers a; position m, n".
 local function given(variables)
-  local groups, of_kind = {}, {}
+  local kinds, names = {}, {}
   for _, v in ipairs(variables) do
-    local group = of_kind[v.declared]
-    if group then
-      group[#group + 1] = v.name
-    else
-      of_kind[v.declared] = { kind = v.declared, v.name }
-      groups[#groups + 1] = of_kind[v.declared]
+    if not names[v.declared] then
+      kinds[#kinds + 1], names[v.declared] = v.declared, {}
     end
+    table.insert(names[v.declared], v.name)
   end
-  return table.concat(tables.map(groups, function(group)
-    return group.kind .. " " .. table.concat(group, ", ")
+  return table.concat(tables.map(kinds, function(kind)
+    return kind .. " " .. table.concat(names[kind], ", ")
   end), "; ")
 end
 

@@ -88,27 +88,18 @@ end
 ---@param sides table[]
 ---@param variables table[]
 ---@return table[] rows the fields of a shape, with float32 and float64
+---@return number float32 the largest
+---@return number float64
 function M.table(sides, variables)
-  local rows = {}
+  local rows, float32, float64 = {}, 0, 0
   for i, shape in ipairs(M.SHAPES) do
     local values = draw(variables, shape)
     local sums = scales_of(sides, shape, values)
-    rows[i] = merged(shape, { float32 = residual(sides, shape, values, sums, "float32"),
+    local row = merged(shape, { float32 = residual(sides, shape, values, sums, "float32"),
       float64 = residual(sides, shape, values, sums, "float64") })
+    rows[i], float32, float64 = row, math.max(float32, row.float32), math.max(float64, row.float64)
   end
-  return rows
-end
-
---- Returns the largest residuals of a table.
----@param rows table[]
----@return number float32
----@return number float64
-function M.worst(rows)
-  local float32, float64 = 0, 0
-  for _, row in ipairs(rows) do
-    float32, float64 = math.max(float32, row.float32), math.max(float64, row.float64)
-  end
-  return float32, float64
+  return rows, float32, float64
 end
 
 return M
