@@ -55,17 +55,12 @@ end
 local write
 
 local function write_element(element, parts)
-  local names = {}
-  for name, value in pairs(element.fields) do
-    if type(name) == "string" and value ~= false then
-      names[#names + 1] = name
-    end
-  end
-  table.sort(names)
   parts[#parts + 1] = "<" .. element.tag
-  for _, name in ipairs(names) do
+  for _, name in ipairs(tables.keys(element.fields)) do
     local value = element.fields[name]
-    parts[#parts + 1] = (' %s="%s"'):format(name, value == true and "" or M.escape(value))
+    if type(name) == "string" and value then
+      parts[#parts + 1] = (' %s="%s"'):format(name, value == true and "" or M.escape(value))
+    end
   end
   parts[#parts + 1] = ">"
   if not VOID[element.tag] then
