@@ -34,6 +34,14 @@ local function refuse(...)
   error(problem_of(...), 0)
 end
 
+-- Raises an error if there is a problem; else returns the result.
+local function sure(result, problem)
+  if problem then
+    error(problem, 0)
+  end
+  return result
+end
+
 --- The status of a path.
 ---
 --- Errors: a path that cannot be accessed. For a missing one, returns nil.
@@ -118,10 +126,7 @@ end
 ---@param path string
 ---@param text string
 function M.write(path, text)
-  local done, problem = core.write_file(path, text)
-  if not done then
-    error(problem, 0)
-  end
+  sure(core.write_file(path, text))
 end
 
 --- Creates a file atomically, unless it exists.
@@ -129,11 +134,7 @@ end
 ---@param text string
 ---@return boolean created false if the file exists; it is unchanged
 function M.create(path, text)
-  local created, problem = core.create_file(path, text)
-  if problem then
-    error(problem, 0)
-  end
-  return created
+  return sure(core.create_file(path, text))
 end
 
 local CLOSING <const> = { __close = function(file) uv.fs_close(file.descriptor) end }
@@ -169,11 +170,7 @@ end
 ---@param path string
 ---@return string? text nil if nothing is there
 function M.read(path)
-  local text, problem = M.peek(path)
-  if problem then
-    error(problem, 0)
-  end
-  return text
+  return sure(M.peek(path))
 end
 
 --- Decodes a JSON object or array.

@@ -148,7 +148,8 @@ describe("tasks.text", function()
     assert.same(expected, other:batch(4):totable())
     assert.error_matches(function() task:set_random(1, 0.5) end,
       "counter: expected an integer, got 0.5")
-    assert.error_matches(function() task:set_random(1) end, "expected integers, got 1 and nil")
+    assert.error_matches(function() task:set_random(1) end,
+      "counter: expected an integer, got nil")
   end)
 
   it("keeps its state if a batch is rejected", function()
