@@ -12,18 +12,15 @@ local function fail(message, ...)
   error("einsum: " .. message:format(...), 0)
 end
 
--- The letters of a tensor. The `more` axes of "..." are numbered from the last, which is 1.
+-- The letters of a tensor. The `more` axes of "..." have the last of these digits.
+local DIGITS <const> = "87654321"
+
 local function letters_of(text, more)
-  local before, after = text:match "^(%a*)%.%.%.(%a*)$"
-  before = before or text:match "^%a*$" or fail("expected letters and ..., got %q", text)
+  if not text:gsub("%.%.%.", "", 1):find "^%a*$" then
+    fail("expected letters and ..., got %q", text)
+  end
   local list = {}
-  for letter in before:gmatch "%a" do
-    list[#list + 1] = letter
-  end
-  for number = after and more or 0, 1, -1 do
-    list[#list + 1] = tostring(number)
-  end
-  for letter in (after or ""):gmatch "%a" do
+  for letter in text:gsub("%.%.%.", DIGITS:sub(#DIGITS - more + 1)):gmatch "." do
     list[#list + 1] = letter
   end
   return list
@@ -126,15 +123,12 @@ end
 
 -- Sums over the axes whose letters are not wanted.
 local function summed(one, wanted)
-  local axes, letters = {}, {}
-  for axis, letter in ipairs(one.letters) do
-    if wanted[letter] then
-      letters[#letters + 1] = letter
-    else
-      axes[#axes + 1] = axis
-    end
-  end
-  return axes[1] and { x = one.x:sum(axes), letters = letters } or one
+  local axes = tables.map(one.letters, function(letter, axis)
+    return not wanted[letter] and axis or nil
+  end)
+  return axes[1] and { x = one.x:sum(axes), letters = tables.map(one.letters, function(letter)
+    return wanted[letter] and letter or nil
+  end) } or one
 end
 
 -- The axes of a tensor in the order of letters.
