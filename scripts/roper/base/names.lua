@@ -47,18 +47,6 @@ local function field(value, name)
   return loadable(value)[name] and value[name] or nil
 end
 
---- The value of `a.b.c` or `a:b`.
----@param path string
----@param globals table
----@return any value nil if there is none
-function M.resolve(path, globals)
-  local value = globals
-  for name in path:gmatch "[%a_][%w_]*" do
-    value = field(value, name)
-  end
-  return value
-end
-
 -- The text before a constant index at the end of a text, such as `x[1]` or `t["key"]`, and the
 -- constant.
 local function index_at_end(text)

@@ -142,7 +142,7 @@ local function method_of(object, name)
   if type(object) == "table" and rawget(object, name) ~= nil then
     return nil
   end
-  local found = names_of.resolve("v." .. name, { v = object })
+  local found = names_of.at_end("v." .. name, { v = object })
   return type(found) == "function" and debug.getmetatable(object) and found or nil
 end
 

@@ -13,7 +13,7 @@ local function value_of(name, globals)
   if not name:find "^[%a_][%w_]*[%w_.:]*$" then
     return nil
   end
-  return require("roper.base.names").resolve(name, globals)
+  return (require("roper.base.names").at_end(name:match "^.*[%w_]", globals))
 end
 
 -- The entries that match a name of the library: only one if the match is exact.
