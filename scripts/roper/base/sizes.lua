@@ -7,11 +7,7 @@ local function text(value)
   if getmetatable(value) ~= sizes then
     return value
   end
-  local words = {}
-  for i, size in ipairs(value) do
-    words[i] = tostring(size)
-  end
-  return "{" .. table.concat(words, ", ") .. "}"
+  return "{" .. table.concat(value, ", ") .. "}"
 end
 
 sizes.__tostring = text
