@@ -18,24 +18,29 @@ function M.finally(f, restore)
   return table.unpack(results, 2, results.n)
 end
 
---- Calls f with the path of a temporary file that other users cannot read, and removes the file.
+--- Calls f with the path of a temporary folder, which other users cannot read, and removes it.
 ---
---- Errors: the file cannot be written.
+--- Errors: the folder cannot be made.
+---@param f fun(path: string): ...
+---@return any ... its results
+function M.with_folder(f)
+  local folder, message = uv.fs_mkdtemp(uv.os_tmpdir() .. "/roper-XXXXXX")
+  if not folder then
+    error("cannot make a temporary folder: " .. message, 0)
+  end
+  return M.finally(function() return f(folder) end, function() files.remove(folder) end)
+end
+
+--- The same with the path of a temporary file.
 ---@param name string of the file
 ---@param text string its content
 ---@param f fun(path: string): ...
 ---@return any ... its results
 function M.with_file(name, text, f)
-  local folder, message = uv.fs_mkdtemp(uv.os_tmpdir() .. "/roper-XXXXXX")
-  if not folder then
-    error("cannot make a temporary folder: " .. message, 0)
-  end
-  return M.finally(function()
+  return M.with_folder(function(folder)
     local path = folder .. "/" .. name
     files.write(path, text)
     return f(path)
-  end, function()
-    files.remove(folder)
   end)
 end
 

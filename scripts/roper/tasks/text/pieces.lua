@@ -5,8 +5,9 @@
 local core = require "roper.core"
 local files = require "roper.base.file"
 local model = require "roper.tasks.text.model"
+local scoped = require "roper.base.scoped"
 local subprocess = require "roper.base.subprocess"
-local uv = require "luv"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -107,14 +108,23 @@ local function encoded(self, lines, folder)
   return list
 end
 
--- The ids of the parts from `first` to `last` and of the separators between them, as text.
-local function joined(self, ids, joints, first, last)
-  local list = {}
-  for i = first, last do
-    list[#list + 1] = ids[i]
-    list[#list + 1] = i < last and self.joints[joints[i]] or nil
+-- The ids of each text, as text.
+local function ids_of(self, texts, folder)
+  local parts, joints, ends = {}, {}, {}
+  for i, text in ipairs(texts) do
+    split(text, parts, joints)
+    ends[i] = #parts
   end
-  return table.concat(list)
+  local ids, first = encoded(self, parts, folder), 1
+  return tables.map(ends, function(last)
+    local list = {}
+    for i = first, last do
+      list[#list + 1] = ids[i]
+      list[#list + 1] = i < last and self.joints[joints[i]] or nil
+    end
+    first = last + 1
+    return table.concat(list)
+  end)
 end
 
 --- Appends documents to a corpus.
@@ -123,17 +133,9 @@ end
 ---@param texts string[]
 ---@param folder string for work files
 function Pieces:write(writer, part, texts, folder)
-  local parts, joints, ends = {}, {}, {}
-  for i, text in ipairs(texts) do
-    split(text, parts, joints)
-    ends[i] = #parts
-  end
-  local ids = encoded(self, parts, folder)
-  local first = 1
-  for i, text in ipairs(texts) do
-    writer:ids(joined(self, ids, joints, first, ends[i]))
-    writer:end_document(part, #text)
-    first = ends[i] + 1
+  for i, ids in ipairs(ids_of(self, texts, folder)) do
+    writer:ids(ids)
+    writer:end_document(part, #texts[i])
   end
 end
 
@@ -141,24 +143,13 @@ end
 ---@param text string
 ---@return tensor ids [count], int32
 function Pieces:encode(text)
-  local folder = assert(uv.fs_mkdtemp(uv.os_tmpdir() .. "/roper-XXXXXX"))
-  local parts, joints, ends = {}, {}, {}
+  local documents, ids = {}, {}
   for document in (text .. "\0"):gmatch "(.-)\0" do
-    split(document, parts, joints)
-    ends[#ends + 1] = #parts
+    documents[#documents + 1] = document
   end
-  local ok, list = pcall(encoded, self, parts, folder)
-  files.remove(folder)
-  if not ok then
-    error(list, 0)
-  end
-  local ids, first = {}, 1
-  for i, last in ipairs(ends) do
-    for id in joined(self, list, joints, first, last):gmatch "%d+" do
-      ids[#ids + 1] = math.tointeger(id)
-    end
-    ids[#ids + 1] = i < #ends and 0 or nil
-    first = last + 1
+  local list = scoped.with_folder(function(folder) return ids_of(self, documents, folder) end)
+  for id in table.concat(list, " 0 "):gmatch "%d+" do
+    ids[#ids + 1] = math.tointeger(id)
   end
   return core.tensor(ids, "int32")
 end
