@@ -127,23 +127,20 @@ function Angle:parts()
 end
 
 --- Evaluates the position: separately for the parts without theta and those multiplied by theta.
----@param values table maps a name to a number, or to a list with one for each term
----@return number|number[] plain
----@return number|number[]? slowed nil if no part is multiplied by theta
+---@param values table maps a name to a list of one number, or of one for each term
+---@return number[] plain for each term, or one for all
+---@return number[]? slowed likewise; nil if no part is multiplied by theta
 function Angle:values(values)
   local plain, with_theta, has_theta = {}, {}, false
   for term = 1, self.is_many and values.terms or 1 do
     plain[term], with_theta[term] = 0, 0
     for key, multiple in pairs(self.multiples) do
       local name, suffix = key:match "^([^*]+)(.*)$"
-      local value = name == "1" and 1 or values[name]
+      local value = name == "1" and 1 or values[name][term] or values[name][1]
       local list = suffix == M.SLOWED and with_theta or plain
       has_theta = has_theta or list == with_theta
-      list[term] = list[term] + multiple * (type(value) == "table" and value[term] or value)
+      list[term] = list[term] + multiple * value
     end
-  end
-  if not self.is_many then
-    plain, with_theta = plain[1], with_theta[1]
   end
   return plain, has_theta and with_theta or nil
 end

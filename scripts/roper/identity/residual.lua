@@ -39,12 +39,8 @@ local function draw(variables, shape)
   for _, v in ipairs(variables) do
     local count = v.is_many and shape.terms or 1
     if v.kind == "position" then
-      local list = core.randint(shape.from * shape.unit, shape.to * shape.unit, { count })
-        :totable()
-      for i, numerator in ipairs(list) do
-        list[i] = numerator / shape.unit
-      end
-      values[v.name] = v.is_many and list or list[1]
+      local numerators = core.randint(shape.from * shape.unit, shape.to * shape.unit, { count })
+      values[v.name] = (numerators:to "float64" / shape.unit):totable()
     else
       values[v.name] = draw_numbers { count, v.kind == "number" and 1 or shape.width,
         v.kind == "matrix" and shape.width or 1 }

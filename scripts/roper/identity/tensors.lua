@@ -12,7 +12,7 @@ Tensors.__index = Tensors
 --- Creates an algebra of tensors.
 ---@param dtype "float32"|"float64"
 ---@param shape table terms, width, base, pairing
----@param values table maps a name to a tensor, and a position to a number or a list
+---@param values table maps a name to a tensor, and a position to a list of numbers
 ---@return table algebra
 function M.new(dtype, shape, values)
   local function rope(base)
@@ -97,11 +97,11 @@ end
 
 function Tensors:rotate(x, angle)
   local where, slowed = angle:values(self.values)
-  local terms = math.max(x:size(1), type(where) == "table" and #where or 1)
+  local terms = math.max(x:size(1), #where)
   local rows = x:expand { terms, 2 * self.pairs, 1 }:contiguous():view { terms, 2 * self.pairs }
-  local turned = self.rope:rotate(self:reorder(rows, 2), where)
+  local turned = self.rope:rotate(self:reorder(rows, 2), where[2] and where or where[1])
   if slowed then
-    turned = self.slow_rope:rotate(turned, slowed)
+    turned = self.slow_rope:rotate(turned, slowed[2] and slowed or slowed[1])
   end
   return self:reorder(turned, 2, true):unsqueeze(3)
 end
@@ -109,10 +109,10 @@ end
 function Tensors:rotation(angle)
   local where, slowed = angle:values(self.values)
   local matrices = {}
-  for i, p in ipairs(type(where) == "table" and where or { where }) do
+  for i, p in ipairs(where) do
     local turn = self.rope:matrix(p)
     if slowed then
-      turn = self.slow_rope:matrix(type(slowed) == "table" and slowed[i] or slowed):matmul(turn)
+      turn = self.slow_rope:matrix(slowed[i]):matmul(turn)
     end
     local matrix = self:reorder(turn, 1, true)
     matrices[i] = self:reorder(matrix, 2, true):unsqueeze(1)

@@ -66,13 +66,12 @@ return {
       return nil
     end
     local origin = self.rotate:find(PARTNER[part], 1, true) and origin_of(positions)
+    local function angle(at)
+      return frequencies.angles(self.name, at, self.theta, origin)
+    end
     return {
-      rotate = function(_, x, at)
-        return turned(x, frequencies.angles(self.name, at, self.theta, origin))
-      end,
-      unrotate = function(_, x, at)
-        return turned(x, -frequencies.angles(self.name, at, self.theta, origin))
-      end,
+      rotate = function(_, x, at) return turned(x, angle(at)) end,
+      unrotate = function(_, x, at) return turned(x, -angle(at)) end,
     }
   end,
   relative = true,
