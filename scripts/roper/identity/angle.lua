@@ -13,8 +13,6 @@ Angle.__name = "position"
 M.SLOWED = "*theta"
 
 --- Returns true if a value is a position.
----@param value any
----@return boolean
 function M.is(value)
   return getmetatable(value) == Angle
 end

@@ -91,8 +91,6 @@ end
 
 --- Searches for a counterexample among small integers: one term before two, one pair before
 --- two, small sums before large ones.
----@param sides table[]
----@param variables table[]
 ---@param refuted ExactResult that refuted the equation; with fewer terms or pairs it is true
 ---@return {values: string, left: number, right: number}? found nil if there is none among the
 ---   values tried

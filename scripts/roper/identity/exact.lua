@@ -136,8 +136,6 @@ end
 ---@field bound number upper bound of the probability that a false identity passes
 
 --- Decides whether an identity holds.
----@param sides table[]
----@param variables table[]
 ---@return ExactResult result
 function M.check(sides, variables)
   local most_terms, most_pairs = counts(sides)

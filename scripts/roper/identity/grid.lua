@@ -15,7 +15,7 @@ local function at(x, term, row, column)
   return x[(term % x.terms * x.rows + row % x.rows) * x.columns + column % x.columns + 1]
 end
 
--- Creates a grid from a function of the indices.
+-- Creates a grid from a function of the indices (term, row, column), from 0.
 local function build(terms, rows, columns, element)
   local result = new(terms, rows, columns)
   for term = 0, terms - 1 do
@@ -44,12 +44,6 @@ function M.new(ring, pairs, values)
   return setmetatable({ ring = ring, pairs = pairs, values = values }, Grids)
 end
 
---- Creates a grid from a function of the indices, from 0.
----@param terms integer
----@param rows integer
----@param columns integer
----@param element fun(term: integer, row: integer, column: integer): any
----@return table
 M.fill = build
 
 function Grids:variable(name)

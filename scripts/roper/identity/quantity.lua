@@ -48,8 +48,6 @@ local function new(kind, operation, ...)
 end
 
 --- Describes a value for messages.
----@param value any
----@return string
 function M.describe(value)
   if is_quantity(value) then
     return NAMES[value.kind]
@@ -71,8 +69,6 @@ local function lift(value, what)
 end
 
 --- Converts a number to a quantity; returns a quantity unchanged.
----@param value any
----@return table
 function M.lift(value)
   return lift(value, "a side of an identity")
 end
@@ -241,11 +237,7 @@ function M.variable(name, kind, is_many)
   return result
 end
 
---- Evaluates a quantity over an algebra.
----@param quantity table
----@param algebra table
----@param values table cache of the quantities evaluated so far
----@return any
+--- Evaluates a quantity over an algebra; `values` caches the quantities evaluated so far.
 function M.evaluate(quantity, algebra, values)
   if not values[quantity] then
     local arguments = {}

@@ -67,8 +67,6 @@ local function broken(side)
 end
 
 --- Returns the equation as text. If it is too long for one line, each side begins a new line.
----@param sides table[]
----@return string
 function M.equation(sides)
   local lines = tables.map(sides, function(side) return side.text end)
   local flat = table.concat(lines, " == ")
@@ -96,8 +94,6 @@ local function equation(identity)
 end
 
 --- Returns the report: the equation with its checks, and the equations that must be refuted.
----@param identity table
----@return table[] document
 function M.document(identity)
   local is_right = identity.is_small and identity.exact.holds
   return { equation(identity),
@@ -119,8 +115,6 @@ function M.document(identity)
 end
 
 --- Returns the report as text.
----@param identity table
----@return string
 function M.text(identity)
   return terminal.render { M.document(identity), identity.holds and "holds" or "FAILS" }
     :match "^(.-)\n$"

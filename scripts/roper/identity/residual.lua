@@ -81,8 +81,6 @@ local function residual(sides, shape, values, sums, dtype)
 end
 
 --- Returns the residuals in both dtypes for each shape.
----@param sides table[]
----@param variables table[]
 ---@return table[] rows the fields of a shape, with float32 and float64
 ---@return number float32 the largest
 ---@return number float64

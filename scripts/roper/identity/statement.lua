@@ -137,9 +137,6 @@ function M.sides(equation, variables)
 end
 
 --- Evaluates all sides over an algebra.
----@param sides table[] from `sides`
----@param algebra table
----@return table[] values
 function M.evaluate(sides, algebra)
   local results, values = {}, {}
   for i, side in ipairs(sides) do
