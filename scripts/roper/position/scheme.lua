@@ -193,9 +193,13 @@ end
 --- a scheme from options. In place of methods, a definition may have a function `build`, which
 --- creates a scheme from checked options.
 ---@param name string
----@param definition table
+---@param definition table its `takes` may have rows, and the name of their `class`, as for
+---   `options.define`
 function M.complete(name, definition)
-  definition.name, definition.takes = name, definition.takes or {}
+  local takes = definition.takes or {}
+  local has_rows = takes.class and takes[1] -- a table from names to kinds has no [1]
+  definition.takes = has_rows and options_of.define(takes.class, takes) or takes
+  definition.name = name
   definition.relative = definition.relative or false
   definition.make = definition.make or definition.build and function(options)
     return definition.build(options_of.check(name, options, definition.takes))

@@ -15,7 +15,6 @@
 ---     0.3127 0.3329 0.3544
 ---@param options AlibiOptions
 ---@return Scheme scheme
-local options_of = require "roper.base.options"
 local core = require "roper.core"
 
 -- 2^(-8h/p) for the first p heads, p the largest power of two up to heads; the others take the odd
@@ -33,9 +32,9 @@ local function slopes(heads)
 end
 
 return {
-  takes = options_of.define("AlibiOptions", {
+  takes = { class = "AlibiOptions",
     { "heads", "size", nil, "number of heads" },
-  }),
+  },
   init = function(self)
     self.slopes = slopes(self.heads)
   end,

@@ -15,15 +15,13 @@
 ---      1.0000 -0.3012  1.0000  1.3818
 ---@param options AxialOptions
 ---@return rotary scheme
-local options_of = require "roper.base.options"
 local frequencies = require "roper.position.frequencies"
 
 return {
-  takes = options_of.define("AxialOptions", {
-    parent = "FrequencyOptions",
+  takes = { class = "AxialOptions", parent = "FrequencyOptions",
     { "base", "number", 100, "of the frequencies" },
     { "coordinates", "size", 2, "number of coordinates of a position" },
-  }),
+  },
   build = function(o)
     local rotated = frequencies.rotated("axial", o)
     if rotated % (2 * o.coordinates) ~= 0 then

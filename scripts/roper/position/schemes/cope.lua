@@ -22,7 +22,6 @@
 ---     1.5000 1.0000 0.5000
 ---@param options CopeOptions
 ---@return Scheme scheme
-local options_of = require "roper.base.options"
 local core = require "roper.core"
 
 -- x with its last axis reversed.
@@ -37,13 +36,13 @@ end
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
-  takes = options_of.define("CopeOptions", {
+  takes = { class = "CopeOptions",
     { "dim", "size", nil, "features of a head" },
     { "count", "size", 64, "P, number of rows of the table, for sums from 0 to P - 1" },
     { "scaled_gates", "boolean", false,
       "gates of qᵢ · k_t / √d, as in the authors' listing, instead of qᵢ · k_t, as in "
         .. "equation 3" },
-  }),
+  },
   per_layer = true,
   init = function(self)
     self.table = core.zeros({ self.count, self.dim }):parameter()

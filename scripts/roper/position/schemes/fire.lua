@@ -25,7 +25,6 @@
 ---     true
 ---@param options FireOptions
 ---@return Scheme scheme
-local options_of = require "roper.base.options"
 local core = require "roper.core"
 
 -- Uniform in ±limit, like the initial weights of linear layers.
@@ -34,10 +33,10 @@ local function uniform(shape, limit)
 end
 
 return {
-  takes = options_of.define("FireOptions", {
+  takes = { class = "FireOptions",
     { "heads", "size", nil, "number of heads" },
     { "hidden", "size", 32, "hidden units of F" },
-  }),
+  },
   per_layer = true,
   decays = { "inner_weight", "outer_weight" },
   init = function(self)

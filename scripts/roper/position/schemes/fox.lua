@@ -18,7 +18,6 @@
 ---     0.1429 0.2857 0.5714
 ---@param options FoxOptions
 ---@return Scheme scheme
-local options_of = require "roper.base.options"
 local core = require "roper.core"
 local format = require "roper.base.format"
 local trained = require "roper.position.trained"
@@ -56,10 +55,10 @@ local function sums_of(self, positions, x)
 end
 
 return {
-  takes = options_of.define("FoxOptions", {
+  takes = { class = "FoxOptions",
     { "heads", "size", nil, "number of heads" },
     { "d_model", "size", nil, "features of the input of a layer" },
-  }),
+  },
   per_layer = true,
   decays = { "gate_weight" },
   init = function(self)

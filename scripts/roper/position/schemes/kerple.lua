@@ -17,7 +17,6 @@
 ---     0.1818 0.2727 0.5455
 ---@param options KerpleOptions
 ---@return Scheme scheme
-local options_of = require "roper.base.options"
 local core = require "roper.core"
 
 -- The logarithm of a random number in (0, limit] for each head.
@@ -27,9 +26,9 @@ end
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
-  takes = options_of.define("KerpleOptions", {
+  takes = { class = "KerpleOptions",
     { "heads", "size", nil, "number of heads" },
-  }),
+  },
   per_layer = true,
   init = function(self)
     self.log_a, self.log_b = log_of_uniform(self.heads, 2), log_of_uniform(self.heads, 1)

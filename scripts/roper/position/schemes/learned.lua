@@ -17,7 +17,6 @@
 ---     error: position: learned: expected whole positions from 0 to 9, got 10
 ---@param options LearnedOptions
 ---@return Scheme scheme
-local options_of = require "roper.base.options"
 local core = require "roper.core"
 
 -- The first position other than 0 .. length - 1.
@@ -31,10 +30,10 @@ end
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
-  takes = options_of.define("LearnedOptions", {
+  takes = { class = "LearnedOptions",
     { "d_model", "size", nil, "features of the embeddings" },
     { "length", "size", nil, "number of positions" },
-  }),
+  },
   init = function(self)
     self.table = core.randn({ self.length, self.d_model }):parameter()
   end,

@@ -17,7 +17,6 @@
 ---     true
 ---@param options LearnedFrequenciesOptions
 ---@return Scheme scheme
-local options_of = require "roper.base.options"
 local core = require "roper.core"
 local frequencies = require "roper.position.frequencies"
 
@@ -42,13 +41,13 @@ local function origin_of(positions)
 end
 
 return {
-  takes = options_of.define("LearnedFrequenciesOptions", {
+  takes = { class = "LearnedFrequenciesOptions",
     { "dim", "size", nil, "features of a head" },
     { "heads", "size?", nil, "required with `per_head`" },
     { "per_head", "boolean", false, "separate frequencies for each head" },
     { "base", "number", 10000, "base of the initial frequencies" },
     { "rotate", "string", "qk", 'which tensors are rotated: any letters of "qkvo"' },
-  }),
+  },
   per_layer = true,
   init = function(self)
     local rotated = frequencies.rotated("learned_frequencies", { dim = self.dim, fraction = 1 })

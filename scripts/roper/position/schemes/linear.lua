@@ -10,14 +10,12 @@
 ---     0.2500 0.0025
 ---@param options LinearScalingOptions
 ---@return rotary scheme
-local options_of = require "roper.base.options"
 local frequencies = require "roper.position.frequencies"
 
 return {
-  takes = options_of.define("LinearScalingOptions", {
-    parent = "FrequencyOptions",
+  takes = { class = "LinearScalingOptions", parent = "FrequencyOptions",
     { "factor", "factor", 2, "f, length of the text divided by that in training" },
-  }),
+  },
   build = function(o)
     local theta = frequencies.powers(o.base, frequencies.rotated("linear", o))
     for t = 1, #theta do

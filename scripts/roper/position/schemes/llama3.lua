@@ -13,18 +13,16 @@
 ---     1.0000 0.0428 0.0013 0.0001
 ---@param options Llama3Options
 ---@return rotary scheme
-local options_of = require "roper.base.options"
 local frequencies = require "roper.position.frequencies"
 
 return {
-  takes = options_of.define("Llama3Options", {
-    parent = "FrequencyOptions",
+  takes = { class = "Llama3Options", parent = "FrequencyOptions",
     { "factor", "factor", 8, "f" },
     { "trained_length", "size", 8192, "L" },
     { "low", "number", 1,
       "the frequency of pairs with at most this many rotations within L is divided by the factor" },
     { "high", "number", 4, "pairs with at least this many keep their frequency" },
-  }),
+  },
   build = function(o)
     if o.high <= o.low then
       error(("llama3: option high: expected a number above low = %g, got %g"):format(o.low,

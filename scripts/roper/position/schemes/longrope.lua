@@ -40,8 +40,7 @@ local function divided(self, name)
 end
 
 return {
-  takes = options_of.define("LongropeOptions", {
-    parent = "FrequencyOptions",
+  takes = { class = "LongropeOptions", parent = "FrequencyOptions",
     { "factor", "factor", 2, "f, length of the text divided by that in training" },
     { "trained_length", "size", 2048, "L, at least 2" },
     { "short", "any", 1,
@@ -50,7 +49,7 @@ return {
       shown = "factor" },
     { "magnitude", "number?", nil, "multiplies the rotated features of queries and keys",
       shown = "sqrt(1 + ln f / ln L)" },
-  }),
+  },
   init = function(self)
     if self.trained_length < 2 then
       error("longrope: option trained_length: expected at least 2, got 1", 0)

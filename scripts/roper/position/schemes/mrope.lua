@@ -60,13 +60,12 @@ local function interleaved(sections, count)
 end
 
 return {
-  takes = options_of.define("MropeOptions", {
-    parent = "FrequencyOptions",
+  takes = { class = "MropeOptions", parent = "FrequencyOptions",
     { "sections", "table?", nil,
       "number of pairs for each coordinate; by default a third each for time, height and width",
       type = "integer[]" },
     { "interleaved", "boolean", false, "consecutive pairs have different coordinates" },
-  }),
+  },
   build = function(o)
     local theta = frequencies.powers(o.base, frequencies.rotated("mrope", o))
     local sections = o.sections or thirds(#theta)

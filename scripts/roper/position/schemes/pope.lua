@@ -17,7 +17,6 @@
 ---     0.2499 0.3458 0.4043
 ---@param options PopeOptions
 ---@return Scheme scheme
-local options_of = require "roper.base.options"
 local core = require "roper.core"
 local frequencies = require "roper.position.frequencies"
 
@@ -30,11 +29,11 @@ end
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
-  takes = options_of.define("PopeOptions", {
+  takes = { class = "PopeOptions",
     { "dim", "size", nil, "features of a head" },
     { "heads", "size", nil, "number of heads" },
     { "base", "number", 10000, "base of the frequencies" },
-  }),
+  },
   per_layer = true,
   init = function(self)
     -- one frequency for each feature: those of RoPE with twice as many features

@@ -12,18 +12,17 @@
 ---     1.0000 0.1000 0.0000 0.0000
 ---@param options ProportionalOptions
 ---@return rotary scheme
-local options_of = require "roper.base.options"
 local frequencies = require "roper.position.frequencies"
 
 return {
   revision = 2, -- revision 1 rounded the number of pairs up
-  takes = options_of.define("ProportionalOptions", {
+  takes = { class = "ProportionalOptions",
     { "dim", "size", nil, "features of a head" },
     { "base", "number", 10000, "of the frequencies" },
     { "fraction", "share", 0.75, "p, fraction of the pairs that is rotated: the fastest" },
     { "pairing", { "half", "interleaved" }, "half", "which two features form a pair" },
     { "rotate", "string", "qk", 'which tensors are rotated: any letters of "qkvo"' },
-  }),
+  },
   build = function(o)
     local theta = frequencies.powers(o.base, frequencies.rotated("proportional",
       { dim = o.dim, fraction = 1 }))

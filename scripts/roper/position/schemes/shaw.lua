@@ -19,7 +19,6 @@
 ---     0.0
 ---@param options ShawOptions
 ---@return Scheme scheme
-local options_of = require "roper.base.options"
 local trained = require "roper.position.trained"
 
 -- A function from distances to the rows of a table, for all heads.
@@ -31,10 +30,10 @@ end
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
-  takes = options_of.define("ShawOptions", {
+  takes = { class = "ShawOptions",
     { "dim", "size", nil, "features of a head" },
     { "clip", "size", 16, "all distances from this on share a vector" },
-  }),
+  },
   per_layer = true,
   init = function(self)
     self.key = trained.table(2 * self.clip + 1, self.dim)

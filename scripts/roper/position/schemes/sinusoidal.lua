@@ -15,14 +15,13 @@
 ---     -0.5985 -0.8011 -0.0250  0.9997
 ---@param options SinusoidalOptions
 ---@return Scheme scheme
-local options_of = require "roper.base.options"
 local core = require "roper.core"
 
 return {
-  takes = options_of.define("SinusoidalOptions", {
+  takes = { class = "SinusoidalOptions",
     { "d_model", "size", nil, "features of the embeddings, even" },
     { "base", "positive", 10000, "base of the frequencies" },
-  }),
+  },
   init = function(self)
     local width = self.d_model
     if width % 2 ~= 0 then

@@ -24,7 +24,6 @@
 ---     3 3 2 1 0
 ---@param options T5Options
 ---@return Scheme scheme
-local options_of = require "roper.base.options"
 local core = require "roper.core"
 local trained = require "roper.position.trained"
 
@@ -40,11 +39,11 @@ end
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
-  takes = options_of.define("T5Options", {
+  takes = { class = "T5Options",
     { "heads", "size", nil, "number of heads" },
     { "buckets", "size", 32, "even, at least 4" },
     { "distance", "size", 128, "all distances from this on share the last bucket" },
-  }),
+  },
   init = function(self)
     if self.buckets < 4 or self.buckets % 2 ~= 0 then
       error(("t5: option buckets: expected an even number of at least 4, got %d"):format(

@@ -20,16 +20,15 @@
 ---     0.0
 ---@param options TransformerXlOptions
 ---@return Scheme scheme
-local options_of = require "roper.base.options"
 local trained = require "roper.position.trained"
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
-  takes = options_of.define("TransformerXlOptions", {
+  takes = { class = "TransformerXlOptions",
     { "dim", "size", nil, "features of a head" },
     { "heads", "size", nil, "number of heads" },
     { "clip", "size", 128, "all distances from this on share a vector" },
-  }),
+  },
   per_layer = true,
   init = function(self)
     self.table = trained.table(2 * self.clip + 1, self.heads * self.dim)

@@ -13,15 +13,13 @@
 ---     0.70349 (float32)
 ---@param options XposOptions
 ---@return rotary scheme
-local options_of = require "roper.base.options"
 local frequencies = require "roper.position.frequencies"
 
 return {
-  takes = options_of.define("XposOptions", {
-    parent = "FrequencyOptions",
+  takes = { class = "XposOptions", parent = "FrequencyOptions",
     { "centre", "number", 0, "position at which queries and keys keep their length" },
     { "span", "positive", 512, "distance over which a score decays by the factor ζ" },
-  }),
+  },
   build = function(o)
     local rotated = frequencies.rotated("xpos", o)
     local growth = {}

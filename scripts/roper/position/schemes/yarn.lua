@@ -26,7 +26,6 @@
 ---     1.138629436112
 ---@param options YarnOptions
 ---@return rotary scheme
-local options_of = require "roper.base.options"
 local frequencies = require "roper.position.frequencies"
 
 -- g from a pair's number of rotations within the trained length: 0 for at least `fast` rotations, 1
@@ -55,8 +54,7 @@ local function ramp_of_pairs(o, rotated)
 end
 
 return {
-  takes = options_of.define("YarnOptions", {
-    parent = "FrequencyOptions",
+  takes = { class = "YarnOptions", parent = "FrequencyOptions",
     { "factor", "factor", 2, "f, length of the text divided by that in training" },
     { "trained_length", "size", 2048, "L" },
     { "fast", "positive", 32,
@@ -68,7 +66,7 @@ return {
         .. '"turns" as in the paper' },
     { "magnitude", "number?", nil, "m, multiplies the rotated features of queries and keys",
       shown = "0.1 ln f + 1" },
-  }),
+  },
   build = function(o)
     if o.base <= 1 then
       error(("yarn: option base: expected a number above 1, got %g"):format(o.base), 2)
