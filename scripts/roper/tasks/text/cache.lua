@@ -130,16 +130,6 @@ local function locked(name)
   return lock
 end
 
---- The tokenizer for options.
----
---- Errors: a model that is missing, damaged, or not trained by the text task.
----@param o table tokenizer and model, as for `open`
----@param trained string? the path of a model trained on the text, if `o` has none
----@return table tokenizer
-function M.tokenizer(o, trained)
-  return o.tokenizer == "bytes" and bytes.new() or pieces.new(o.model or trained)
-end
-
 -- Opens a file of the cache. The message of an error adds that the file can be removed.
 local function open_kept(open, ...)
   local ok, result = pcall(open, ...)
@@ -150,9 +140,15 @@ local function open_kept(open, ...)
   return result
 end
 
--- The tokenizer of the user, or that of the cache.
-local function tokenizer_of(o, name)
-  return o.model and M.tokenizer(o) or open_kept(M.tokenizer, o, name .. ".model")
+--- The tokenizer for options: of bytes, of the user's model, or of a model in the cache.
+---
+--- Errors: a model that is missing, damaged, or not trained by the text task.
+---@param o table tokenizer and model, as for `open`
+---@param name string? of the files in the cache, if `o` has no model
+---@return table tokenizer
+function M.tokenizer(o, name)
+  return o.tokenizer == "bytes" and bytes.new() or o.model and pieces.new(o.model)
+    or open_kept(pieces.new, name .. ".model")
 end
 
 -- A work folder, which is removed when it goes out of scope.
@@ -181,7 +177,7 @@ local function make(o, name, folder, text, key)
   if o.tokenizer == "sentencepiece" and not files.stat(name .. ".model") then
     train(name .. ".model", work, text, o.vocabulary)
   end
-  tokenize(name .. ".tokens", work, text, key, tokenizer_of(o, name))
+  tokenize(name .. ".tokens", work, text, key, M.tokenizer(o, name))
 end
 
 --- The corpus and the tokenizer of text files, from the cache if it has them.
@@ -208,7 +204,7 @@ function M.open(o)
   end
   local corpus = open_kept(core.corpus_open, name .. ".tokens")
   local about = corpus:about()
-  local tokenizer = tokenizer_of(o, name)
+  local tokenizer = M.tokenizer(o, name)
   if about.key ~= key or about.vocabulary ~= #tokenizer.words then
     error(("text: %s.tokens belongs to another text; remove it and run again to rebuild it")
       :format(name), 0)
