@@ -40,32 +40,22 @@ local function cuts_of(tensor)
   return cuts
 end
 
--- Calls `visit` with each number in nested tables.
-local function each_number(nested, visit)
-  for _, item in ipairs(nested) do
-    if type(item) == "table" then
-      each_number(item, visit)
-    elseif item ~= GAP then
-      visit(item)
-    end
-  end
-end
-
-local function is_finite(x)
-  return x == x and math.abs(x) ~= math.huge
-end
-
 -- The notation and the common scale of the finite numbers of a tensor. Integers and decimals
 -- are preferred, if no number becomes zero; a scale is used for large or small numbers within three
 -- orders of magnitude; all others have scientific notation.
 local function notation(nested, dtype)
   local largest, smallest, is_whole = 0.0, math.huge, true
-  each_number(nested, function(x)
-    if x ~= 0 and is_finite(x) then
-      largest, smallest = math.max(largest, math.abs(x)), math.min(smallest, math.abs(x))
-      is_whole = is_whole and x == math.floor(x)
+  local function measure(item)
+    if type(item) == "table" then
+      for _, inner in ipairs(item) do
+        measure(inner)
+      end
+    elseif item ~= GAP and item ~= 0 and item - item == 0 then -- finite
+      largest, smallest = math.max(largest, math.abs(item)), math.min(smallest, math.abs(item))
+      is_whole = is_whole and item == math.floor(item)
     end
-  end)
+  end
+  measure(nested)
   if dtype == "int32" or (is_whole and largest < 1e7) then
     return "%.0f", 1
   end
@@ -79,20 +69,6 @@ local function notation(nested, dtype)
     return decimal, 1
   end
   return ("%%.%de"):format(options.current.precision), 1
-end
-
--- A function from number to text, and the common scale.
-local function cell_style(nested, dtype)
-  local form, scale = notation(nested, dtype)
-  local function cell(x)
-    if x ~= x then
-      return "nan"
-    elseif not is_finite(x) then
-      return x > 0 and "inf" or "-inf"
-    end
-    return form:format(x / scale + 0.0) -- the sum turns -0 into 0
-  end
-  return cell, scale
 end
 
 -- Cells first .. last of a row, each right-aligned to `width` except the gap.
@@ -126,7 +102,7 @@ end
 -- The elements as nested tables of texts, the length of the longest text, and the common scale.
 local function cells_of(tensor)
   local nested = gather(tensor, cuts_of(tensor), 1)
-  local cell, scale = cell_style(nested, tensor:dtype())
+  local form, scale = notation(nested, tensor:dtype())
   local longest = 1
   local function text_of(item)
     if type(item) == "table" then
@@ -134,7 +110,7 @@ local function cells_of(tensor)
     elseif item == GAP then
       return GAP
     end
-    local text = cell(item)
+    local text = item ~= item and "nan" or form:format(item / scale + 0.0) -- not -0
     longest = math.max(longest, #text)
     return text
   end
