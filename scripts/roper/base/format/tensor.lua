@@ -6,17 +6,18 @@ local M = {}
 
 local GAP <const> = "…"
 
--- The elements to show as nested tables, with GAP in place of omitted ones. cuts[axis] is the
--- number of elements to keep at each end of an axis; nil keeps all.
-local function gather(tensor, cuts, axis)
-  local size, keep, list = #tensor, cuts[axis], {}
+-- The elements to show as nested tables. If the tensor `is_large`, GAP replaces all but the edges:
+-- only the last two axes keep several elements at each end.
+local function gather(tensor, is_large)
+  local size, list = #tensor, {}
+  local keep = is_large and (tensor:rank() > 2 and 1 or options.current.edge_items)
   local function add(first, last)
     if tensor:rank() == 1 then
       list = tables.joined(list, tensor:narrow(1, first, last - first + 1):totable())
       return
     end
     for i = first, last do
-      list[#list + 1] = gather(tensor[i], cuts, axis + 1)
+      list[#list + 1] = gather(tensor[i], is_large)
     end
   end
   if not keep or size <= 2 * keep then
@@ -27,17 +28,6 @@ local function gather(tensor, cuts, axis)
     add(size - keep + 1, size)
   end
   return list
-end
-
--- The cuts of a tensor: if it is too large, only the last two axes keep several elements.
-local function cuts_of(tensor)
-  local cuts = {}
-  if tensor:count() > options.current.threshold then
-    for axis = 1, tensor:rank() do
-      cuts[axis] = axis > tensor:rank() - 2 and options.current.edge_items or 1
-    end
-  end
-  return cuts
 end
 
 -- The notation and the common scale of the finite numbers of a tensor. Integers and decimals
@@ -101,7 +91,7 @@ end
 
 -- The elements as nested tables of texts, the length of the longest text, and the common scale.
 local function cells_of(tensor)
-  local nested = gather(tensor, cuts_of(tensor), 1)
+  local nested = gather(tensor, tensor:count() > options.current.threshold)
   local form, scale = notation(nested, tensor:dtype())
   local longest = 1
   local function text_of(item)
