@@ -25,13 +25,18 @@ M.PRIME = (1 << 31) - 1
 
 local P <const> = M.PRIME
 
-local function power(a, exponent)
-  local result = 1
-  while exponent > 0 do
-    if exponent & 1 == 1 then
-      result = result * a % P
+local function multiply(a, b)
+  return a * b % P
+end
+
+-- Combines `count` equal values by squaring; `unit` is the result for none.
+local function repeated(combine, unit, value, count)
+  local result = unit
+  while count > 0 do
+    if count & 1 == 1 then
+      result = combine(result, value)
     end
-    a, exponent = a * a % P, exponent >> 1
+    value, count = combine(value, value), count >> 1
   end
   return result
 end
@@ -41,7 +46,7 @@ end
 ---@param t integer
 ---@return integer[] point c, s
 function M.point(t)
-  local inverse = power((1 + t * t) % P, P - 2)
+  local inverse = repeated(multiply, 1, (1 + t * t) % P, P - 2)
   return { (1 - t * t) % P * inverse % P, 2 * t % P * inverse % P }
 end
 
@@ -52,24 +57,15 @@ end
 
 -- Returns the point of `count` times an angle; the count can be negative.
 local function turns(point, count)
-  local result = { 1, 0 }
-  if count < 0 then
-    point, count = { point[1], -point[2] }, -count
-  end
-  while count > 0 do
-    if count & 1 == 1 then
-      result = compose(result, point)
-    end
-    point, count = compose(point, point), count >> 1
-  end
-  return result
+  point = count < 0 and { point[1], -point[2] } or point
+  return repeated(compose, { 1, 0 }, point, math.abs(count))
 end
 
 --- Integers modulo PRIME. An angle is a point of the circle.
 M.field = {
   number = function(n) return n % P end,
   add = function(a, b) return (a + b) % P end,
-  multiply = function(a, b) return a * b % P end,
+  multiply = multiply,
   negate = function(a) return -a % P end,
   angle = function(parts)
     local point = { 1, 0 }
