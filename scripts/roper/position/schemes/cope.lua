@@ -23,16 +23,7 @@
 ---@param options CopeOptions
 ---@return Scheme scheme
 local core = require "roper.core"
-
--- x with its last axis reversed.
-local function reversed(x)
-  local shape, strides, count = x:shape(), {}, 1
-  for axis = #shape, 1, -1 do
-    strides[axis], count = count, count * shape[axis]
-  end
-  strides[#shape] = -1
-  return x:contiguous():as_strided(shape, strides, shape[#shape] - 1)
-end
+local flip = require("roper.base.operations.order").flip
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors
@@ -57,7 +48,7 @@ return {
     local products = q:matmul(k:transpose(3, 4))
     local gates = (self.scaled_gates and products * positions.scale or products):sigmoid()
     gates = gates * positions:visible():to(positions.dtype)
-    local p = reversed(reversed(gates):cumsum(4)):minimum(self.count - 1)
+    local p = flip(flip(gates, 4):cumsum(4), 4):minimum(self.count - 1)
     local z = q:matmul(self.table:to(positions.dtype):transpose(1, 2))
     local below, above = p:detach():floor(), p:detach():ceil()
     local share = p - below
