@@ -18,10 +18,7 @@ local OPTIONS <const> = { text = text.OPTIONS }
 ---     {"addition", "copy", "recall", "substring_index", "substring_prefix", "text"}
 ---@return string[] names
 function M.list()
-  local names = core.tasks.list()
-  for name in pairs(OPTIONS) do
-    names[#names + 1] = name
-  end
+  local names = tables.joined(core.tasks.list(), tables.keys(OPTIONS))
   table.sort(names)
   return names
 end

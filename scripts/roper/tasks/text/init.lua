@@ -232,11 +232,8 @@ end
 
 function TextTask:decode(ids)
   arguments.self("TextTask:decode", self, TextTask)
-  local list, words = ids, {}
-  if type(ids) ~= "table" then
-    list = ids:totable()
-  end
-  for i, id in ipairs(list) do
+  local words = {}
+  for i, id in ipairs(type(ids) == "table" and ids or ids:totable()) do
     words[i] = self.tokenizer.words[id + 1]
     if not words[i] then
       error(("task:decode: expected token ids from 0 to %d, got %s at index %d"):format(
