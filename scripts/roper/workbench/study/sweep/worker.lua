@@ -33,23 +33,24 @@ end
 
 --- Runs trials until none is left to claim.
 ---@param trials table[] from `plan`
----@param events table functions begin(trial), finish(trial, result), fail(trial, message) and
----   progress(trial), which returns an object as for `train`
+---@param tell fun(event: "begin"|"finish"|"fail", trial: table, text: string)
+---@param progress? fun(trial: table): table returns an object as for `train`
 ---@return integer failed trials that failed here
-function M.run(trials, events)
+function M.run(trials, tell, progress)
   local is_done, failed = {}, 0
   local trial, held = take(trials, is_done)
   while trial do
-    events.begin(trial)
+    tell("begin", trial, "started")
     local ok, result = pcall(runner.run, trial.config, { run = trial.folder, claim = held,
-      resume = true, progress = events.progress(trial), name = trial.name })
+      resume = true, progress = progress and progress(trial), name = trial.name })
     if ok then
-      events.finish(trial, result)
+      tell("finish", trial, ("%s, %s"):format(measures.line(result, true),
+        require("roper.base.progress").duration(result.seconds)))
     elseif diagnostics.is_interrupt(result) then
       error(result, 0)
     else
       failed = failed + 1
-      events.fail(trial, diagnostics.without_place(tostring(result)))
+      tell("fail", trial, diagnostics.without_place(tostring(result)))
     end
     collectgarbage() -- frees the model of this trial
     trial, held = take(trials, is_done)
@@ -57,72 +58,42 @@ function M.run(trials, events)
   return failed
 end
 
---- Formats the outcome of a finished trial as one line.
----@param result table
----@return string
-function M.outcome(result)
-  return ("%s, %s"):format(measures.line(result, true),
-    require("roper.base.progress").duration(result.seconds))
-end
-
---- Returns events that print lines of text.
+--- Returns a function that prints events as lines of text, for `run`.
 ---@param stream file*
----@return table events for `run`
+---@return fun(event: string, trial: table, text: string)
 function M.lines(stream)
-  local function say(trial, text)
-    stream:write(escape.text(trial.name .. ": " .. text), "\n")
+  return function(event, trial, text)
+    text = event == "fail" and "failed: " .. text or text
+    stream:write(escape.text(("%s: %s"):format(trial.name, text)), "\n")
     stream:flush()
   end
-  return {
-    begin = function(trial)
-      say(trial, "started")
-    end,
-    finish = function(trial, result)
-      say(trial, M.outcome(result))
-    end,
-    fail = function(trial, message)
-      say(trial, "failed: " .. message)
-    end,
-    progress = function() end,
-  }
 end
 
 -- Minimum number of nanoseconds between two reports of a step. The last step is always reported.
 local REPORT_EVERY <const> = 2e8
 
--- Returns events that send lines of JSON to the sweep that started this process. If the sweep is
--- gone, the next line ends this process by SIGPIPE.
-local function messages()
-  local function send(event, trial, facts)
-    facts.event, facts.trial = event, trial.name
-    io.stdout:write(core.json_encode(facts), "\n")
-    io.stdout:flush()
-  end
+-- Sends an event as a line of JSON to the sweep that started this process. If the sweep is gone,
+-- the next line ends this process by SIGPIPE.
+local function send(event, trial, text, facts)
+  local message = tables.merged({ event = event, trial = trial.name, text = text }, facts)
+  io.stdout:write(core.json_encode(message), "\n")
+  io.stdout:flush()
+end
+
+-- Returns an object for `train` that sends the steps and notes of a trial.
+local function sending(trial)
+  local sent, first = 0, nil -- the step it resumed from
   return {
-    begin = function(trial)
-      send("begin", trial, {})
+    update = function(_, step, loss, speed)
+      first = first or step - 1
+      if step == trial.config.steps or uv.hrtime() - sent >= REPORT_EVERY then
+        sent = uv.hrtime()
+        send("step", trial, nil, { step = step, first = first, loss = loss, speed = speed })
+      end
     end,
-    finish = function(trial, result)
-      send("finish", trial, { text = M.outcome(result) })
-    end,
-    fail = function(trial, message)
-      send("fail", trial, { text = message })
-    end,
-    progress = function(trial)
-      local sent, first = 0, nil -- the step it resumed from
-      return {
-        update = function(_, step, loss, speed)
-          first = first or step - 1
-          if step == trial.config.steps or uv.hrtime() - sent >= REPORT_EVERY then
-            sent = uv.hrtime()
-            send("step", trial, { step = step, first = first, loss = loss, speed = speed })
-          end
-        end,
-        finish = function() end,
-        note = function(_, text)
-          send("note", trial, { text = text })
-        end,
-      }
+    finish = function() end,
+    note = function(_, text)
+      send("note", trial, text)
     end,
   }
 end
@@ -139,11 +110,10 @@ function M.main()
     for _, path in ipairs(input.load or {}) do
       load_option.run(path)
     end
-    local wanted, trials = tables.set(input.trials), {}
-    for _, trial in ipairs(require("roper.workbench.study.sweep.plan").require(input.folder)) do
-      trials[#trials + 1] = wanted[trial.name] and trial or nil
-    end
-    M.run(trials, messages())
+    local wanted = tables.set(input.trials)
+    local trials = require("roper.workbench.study.sweep.plan").require(input.folder)
+    M.run(tables.map(trials, function(trial) return wanted[trial.name] and trial or nil end), send,
+      sending)
   end)
   if not ok and not failure.interrupted then
     io.stderr:write(escape.text(failure.message), "\n")

@@ -45,7 +45,7 @@ describe("worker.run", function()
       held:leave("finished")
       return before
     end
-    assert.equal(0, worker.run(trials, { begin = function() error("it is taken") end }))
+    assert.equal(0, worker.run(trials, function() error("it is taken") end))
     assert.equal(1, claims.read(folder).number)
     assert.equal(result, stored.result)
   end)
