@@ -9,6 +9,7 @@ local language = require "roper.workbench.study.language"
 local options_of = require "roper.base.options"
 local problems = require "roper.workbench.study.problems"
 local scoped = require "roper.base.scoped"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -86,7 +87,7 @@ local function open(config, o, beat)
     parts.task:validation() -- raises an error before training if the model could not be measured
   end
   local slow = not o.claim and require("roper.base.precision").note(config.matmul_precision)
-  local fixed = require("roper.base.tables").merged(config) -- what a checkpoint must match
+  local fixed = tables.merged(config) -- what a checkpoint must match
   fixed.recompute = nil -- does not change results
   if not config.cosine then
     fixed.steps = nil -- a run may be extended, unless its learning rate depends on the length
@@ -130,12 +131,12 @@ local function work(config, o, beat, parts, session, hash)
   local trained_at = require("luv").hrtime()
   local result, samples = kind_of(parts.task).measure(config, parts, beat)
   result.steps_to_90 = result.accuracy and M.steps_to(metrics, 0.9)
-  result.config = require("roper.base.tables").merged(config, { hash = hash })
+  result.config = tables.merged(config, { hash = hash })
   result.parameters, result.last_half = parts.model:count(), last_half(metrics)
   local last = metrics[#metrics]
   result.seconds = (last and number(last.seconds) or 0)
     + (require("luv").hrtime() - trained_at) * 1e-9
-  return result, samples, metrics, parts
+  return result, { metrics = metrics, samples = samples, model = parts.model, task = parts.task }
 end
 
 -- Writes samples and result. The result comes last, because a run with a result counts as finished.
@@ -198,30 +199,22 @@ function M.run(config, options)
     end
   end
   local precision = config.matmul_precision or "float32"
-  local ok, result, samples, metrics, parts = pcall(scoped.with_matmul_precision, precision,
-    function()
-      local opened, session, hash = open(config, o, beat)
-      is_open = true
-      return work(config, o, beat, opened, session, hash)
-    end)
-  if held then
-    local written, message = ok, result
-    if ok then
-      written, message = pcall(function()
-        held:check()
-        write(o.run, result, samples)
-      end)
+  local ok, result = pcall(scoped.with_matmul_precision, precision, function()
+    local parts, session, hash = open(config, o, beat)
+    is_open = true
+    local found, more = work(config, o, beat, parts, session, hash)
+    if held then
+      held:check()
+      write(o.run, found, more.samples)
     end
-    leave(held, is_open, before, not written and message or nil)
-    ok, result = written, written and result or message
+    return found and tables.merged(found, more)
+  end)
+  if held then
+    leave(held, is_open, before, not ok and result or nil)
   end
   if not ok then
     error(result, 0)
-  elseif not result then
-    return nil
   end
-  result.metrics, result.samples, result.model, result.task = metrics, samples, parts.model,
-    parts.task
   return result
 end
 
