@@ -3,6 +3,7 @@ local options_of = require "roper.base.options"
 require "roper.model" -- declares TransformerOptions
 require "roper.training" -- declares TrainOptions
 local position = require "roper.workbench.study.experiment.position"
+local tables = require "roper.base.tables"
 local tasks = require "roper.tasks"
 
 local M = {}
@@ -61,17 +62,8 @@ M.MODEL = M.of_options("TransformerOptions", { "d_model", "layers", "heads", "d_
   "rms_norm", "activation", "tied_embeddings", "dropout", "recompute" })
 
 ---@type Field[]
-local COMMON <const> = {}
-for _, list in ipairs {
-  {
-    { "position", "scheme", "roper", position.meaning() },
-    { "rotate", "letters", false, "letters of qkvo that are rotated, instead of the scheme's own" },
-    { "pairing", { "half", "interleaved" }, "half", "which features are rotated together" },
-    { "base", "amount", 10000, "base of the frequencies" },
-    { "fraction", "share", 1, "share of the features of queries and keys that are rotated" },
-    { "value_fraction", "share", 1, "share of the features of values and output that are rotated" },
-  },
-  M.MODEL,
+local COMMON <const> = tables.joined(
+  { { "position", "scheme", "roper", position.meaning() } }, position.FIELDS, M.MODEL,
   {
     { "matmul_precision", { "float32", "bfloat16" }, false,
       "precision to which operands of matrix products are rounded", "float32" },
@@ -89,10 +81,7 @@ for _, list in ipairs {
     { "problems", "size", 128, "number of problems in the final evaluation" },
     { "test_sequences", "size", 512, "number of sequences in the final evaluation" },
     { "seed", "integer", 1, "seed of the model, the batches and random sampling" },
-  },
-} do
-  table.move(list, 1, #list, #COMMON + 1, COMMON)
-end
+  })
 
 --- Returns the fields of experiments on a task: the common ones (`problems` only if the task poses
 --- problems), then the task's own options.
@@ -163,16 +152,6 @@ function M.convert(field, value)
   end
   if result == field[5] then
     return false
-  end
-  return result
-end
-
---- Returns the defaults of the common fields.
----@return table<string, any> defaults by name
-function M.standards()
-  local result = {}
-  for _, field in ipairs(COMMON) do
-    result[field[1]] = field[3]
   end
   return result
 end

@@ -187,7 +187,7 @@ end
 ---@return string|table position
 function M.scheme(config)
   check_config("scheme", config)
-  return position.scheme(config, fields.standards())
+  return position.scheme(config)
 end
 
 -- Default lengths of the longer problems, as multiples of the length in training.

@@ -8,7 +8,14 @@ local tables = require "roper.base.tables"
 local M = {}
 
 --- The fields that are passed to each scheme that takes them.
-M.FIELDS = { "rotate", "pairing", "base", "fraction", "value_fraction" }
+---@type Field[]
+M.FIELDS = {
+  { "rotate", "letters", false, "letters of qkvo that are rotated, instead of the scheme's own" },
+  { "pairing", { "half", "interleaved" }, "half", "which features are rotated together" },
+  { "base", "amount", 10000, "base of the frequencies" },
+  { "fraction", "share", 1, "share of the features of queries and keys that are rotated" },
+  { "value_fraction", "share", 1, "share of the features of values and output that are rotated" },
+}
 
 --- Returns the names that the field takes: schemes, registered ones included, then mutants.
 ---@return string[] names
@@ -60,11 +67,12 @@ function M.require(where, config)
 end
 
 -- Returns a scheme with the fields that it takes and that differ from their defaults.
-local function options_of(name, config, standards)
+local function options_of(name, config)
   local options, takes = { type = name }, position.takes(name)
   for _, field in ipairs(M.FIELDS) do
-    if takes[field] and config[field] ~= standards[field] then
-      options[field] = config[field]
+    local option, default = field[1], field[3]
+    if takes[option] and config[option] ~= default then
+      options[option] = config[option]
     end
   end
   return next(options, next(options)) and options or name
@@ -72,13 +80,10 @@ end
 
 --- Returns the position scheme of a configuration in the form that a Transformer takes.
 ---@param config table from `experiment.configure`
----@param standards table the defaults of the fields
 ---@return string|table position
-function M.scheme(config, standards)
+function M.scheme(config)
   local layers = tables.map(layers_of(config.position), function(joined)
-    local parts = tables.map(joined, function(part)
-      return options_of(part.type, config, standards)
-    end)
+    local parts = tables.map(joined, function(part) return options_of(part.type, config) end)
     return parts[2] and { type = "join", parts = parts } or parts[1]
   end)
   return layers[2] and layers or layers[1]
