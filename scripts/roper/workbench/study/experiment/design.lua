@@ -31,8 +31,11 @@ end
 ---@param design Design
 ---@return table[] fields {name, value or list of values} each
 function M.fields(design)
-  local list = { { "position", design.methods },
-    { "seed", ("%d..%d"):format(design.first_seed, design.first_seed + design.seeds - 1) } }
+  local seeds = {}
+  for i = 1, design.seeds do
+    seeds[i] = design.first_seed + i - 1
+  end
+  local list = { { "position", design.methods }, { "seed", seeds } }
   for _, name in ipairs(tables.keys(design.fields)) do
     list[#list + 1] = { name, design.fields[name] }
   end
@@ -48,13 +51,11 @@ function M.note(sweep)
   if not ok or #sweep.trials ~= #design.methods * design.seeds then
     return nil
   end
-  local known, same = tables.set(design.methods), require("roper.workbench.study.runs").same
+  local plan = require "roper.workbench.study.sweep.plan"
+  local configs = plan.configure(sweep.experiment, M.fields(design))
+  local wanted = tables.set(tables.map(configs, plan.hash))
   for _, trial in ipairs(sweep.trials) do
-    local config = trial.config
-    local fields = tables.merged(design.fields, { position = config.position, seed = config.seed })
-    local index = config.seed - design.first_seed
-    if not known[config.position] or index < 0 or index >= design.seeds
-      or not same(config, experiment.configure(sweep.experiment, fields)) then
+    if not wanted[plan.hash(trial.config)] then
       return nil
     end
   end
