@@ -65,17 +65,6 @@ local function compare(sweep, a, b, measure)
     error = statistics.standard_error(list) }
 end
 
--- Raises an error for a baseline that is not a method of the sweep.
-local function check_baseline(sweep, baseline)
-  for _, method in ipairs(sweep.methods) do
-    if method == baseline then
-      return
-    end
-  end
-  error(("report: no method %q%s"):format(baseline,
-    suggest.hint(baseline, sweep.methods, "there are")), 0)
-end
-
 --- Returns the pairs of methods that are compared: all, or those of a baseline with every other
 --- one.
 ---@param names string[] of the methods
@@ -163,8 +152,9 @@ end
 function M.of(sweep, baseline)
   local methods, compared, by_name = {}, {}, {}
   local list = measures.of(sweep.trials)
-  if baseline then
-    check_baseline(sweep, baseline)
+  if baseline and not tables.set(sweep.methods)[baseline] then
+    error(("report: no method %q%s"):format(baseline,
+      suggest.hint(baseline, sweep.methods, "there are")), 0)
   end
   for i, method in ipairs(sweep.methods) do
     methods[i] = of_method(sweep, method, list)
