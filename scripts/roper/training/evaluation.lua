@@ -93,12 +93,6 @@ function M.solve(model, task, options)
   return solved, samples
 end
 
--- Creates the sums over sequences from which `answers` computes means.
-local function new_sums()
-  return { right = 0, answers = 0, tokens = 0, loss = 0, answer_loss = 0, floor = 0,
-    answer_floor = 0, by_distance = {} }
-end
-
 -- Adds the predictions of the model on a batch to the sums.
 local function add(sums, model, task, rows)
   local tokens, is_answer = task:batch(rows, { answers = true })
@@ -132,11 +126,6 @@ local function add(sums, model, task, rows)
       end
     end
   end
-end
-
--- Returns the entries of a table by distance as a list, nearest first.
-local function in_order(by_distance)
-  return tables.map(tables.keys(by_distance), function(distance) return by_distance[distance] end)
 end
 
 local ANSWERS <const> = options_of.define("AnswersOptions", {
@@ -176,7 +165,8 @@ function M.answers(model, task, options)
   arguments.check("answers", "model", "module", model, "task", "task", task)
   local o = options_of.check("answers", options, ANSWERS)
   local fresh = M.fresh(task, o.seed)
-  local sums = new_sums()
+  local sums = { right = 0, answers = 0, tokens = 0, loss = 0, answer_loss = 0, floor = 0,
+    answer_floor = 0, by_distance = {} }
   scoped.without_training(model, function()
     for first = 1, o.sequences, o.batch do
       add(sums, model, fresh, math.min(o.batch, o.sequences - first + 1))
@@ -198,7 +188,9 @@ function M.answers(model, task, options)
     loss_questions = of_others(sums.loss - sums.answer_loss),
     floor = sums.floor / sums.tokens, floor_answers = sums.answer_floor / sums.answers,
     floor_questions = of_others(sums.floor - sums.answer_floor),
-    by_distance = in_order(sums.by_distance) }
+    by_distance = tables.map(tables.keys(sums.by_distance), function(distance)
+      return sums.by_distance[distance]
+    end) }
 end
 
 local LONGER <const> = options_of.define("LongerOptions", {
