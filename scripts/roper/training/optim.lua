@@ -239,13 +239,6 @@ end
 --- Learning-rate schedules: functions that return a factor of the rate for each step, from 1.
 M.schedule = {}
 
-local function check_count(name, value, least)
-  if math.type(value) ~= "integer" or value < least then
-    error(("schedule.%s: expected an integer from %d on, got %s"):format(name, least,
-      tostring(value)), 3)
-  end
-end
-
 --- Returns a schedule that is always 1.
 ---
 ---     > roper.optim.schedule.constant()(100)
@@ -271,8 +264,7 @@ end
 ---@param least? number = 0; the factor after the decay
 ---@return fun(step: integer): number factor
 function M.schedule.cosine(warmup, steps, least)
-  check_count("cosine: warmup", warmup, 0)
-  check_count("cosine: steps", steps, 1)
+  arguments.check("schedule.cosine", "warmup", "count", warmup, "steps", "size", steps)
   least = least or 0
   return function(step)
     if step <= warmup then
@@ -295,7 +287,7 @@ end
 ---@param warmup integer steps of warm-up
 ---@return fun(step: integer): number factor
 function M.schedule.inverse_square_root(warmup)
-  check_count("inverse_square_root: warmup", warmup, 1)
+  arguments.check("schedule.inverse_square_root", "warmup", "size", warmup)
   return function(step)
     return math.min(step / warmup, (warmup / step) ^ 0.5)
   end
@@ -314,8 +306,7 @@ end
 ---@param warmup integer steps of warm-up
 ---@return fun(step: integer): number factor
 function M.schedule.noam(d_model, warmup)
-  check_count("noam: d_model", d_model, 1)
-  check_count("noam: warmup", warmup, 1)
+  arguments.check("schedule.noam", "d_model", "size", d_model, "warmup", "size", warmup)
   return function(step)
     return d_model ^ -0.5 * math.min(step ^ -0.5, step * warmup ^ -1.5)
   end

@@ -248,17 +248,17 @@ describe("optim.schedule", function()
 
   it("rejects invalid numbers of steps", function()
     for _, case in ipairs({
-      { "cosine: warmup", 0, schedule.cosine, -1, 10 },
-      { "cosine: warmup", 0, schedule.cosine, nil, 10 },
-      { "cosine: steps", 1, schedule.cosine, 1, 0 },
-      { "inverse_square_root: warmup", 1, schedule.inverse_square_root, 0 },
-      { "inverse_square_root: warmup", 1, schedule.inverse_square_root, 1.5 },
-      { "noam: d_model", 1, schedule.noam, "x", 10 },
-      { "noam: warmup", 1, schedule.noam, 512, 0 },
+      { "cosine: warmup", "non-negative", schedule.cosine, -1, 10 },
+      { "cosine: warmup", "non-negative", schedule.cosine, nil, 10 },
+      { "cosine: steps", "positive", schedule.cosine, 1, 0 },
+      { "inverse_square_root: warmup", "positive", schedule.inverse_square_root, 0 },
+      { "inverse_square_root: warmup", "positive", schedule.inverse_square_root, 1.5 },
+      { "noam: d_model", "positive", schedule.noam, "x", 10 },
+      { "noam: warmup", "positive", schedule.noam, 512, 0 },
     }) do
-      local name, least, make, first, second = table.unpack(case, 1, 5)
+      local name, sign, make, first, second = table.unpack(case, 1, 5)
       assert.error_matches(function() make(first, second) end,
-        ("schedule.%s: expected an integer from %d on, got "):format(name, least))
+        ("schedule.%s: expected a %s integer, got "):format(name, sign), 1, true)
     end
   end)
 end)
