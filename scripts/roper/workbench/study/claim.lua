@@ -96,12 +96,6 @@ local function newest(folder)
   return largest, paths[largest]
 end
 
--- The content of a claim; nil for a file with other content.
-local function parse(text)
-  local content = text and files.parse(text)
-  return schema.fits(content, { owner = { pid = "integer" } }) and content or nil
-end
-
 --- Reads the newest claim on a run.
 ---@param folder string of the run
 ---@return table found number (0 if there is none); state: "free", "running" or "failed"; owner;
@@ -117,8 +111,8 @@ function M.read(folder)
   if problem then
     return { number = number, state = "running", problem = problem }
   end
-  local content = parse(text)
-  if not content then
+  local content = text and files.parse(text)
+  if not schema.fits(content, { owner = { pid = "integer" } }) then
     return { number = number, state = "free" }
   end
   local state = content.state

@@ -99,12 +99,6 @@ function M.result(folder, config)
   return result
 end
 
--- Returns the samples of a finished run; nil if their file is missing or damaged.
-local function samples_of(folder)
-  local samples = files.decode(folder .. "/samples.json")
-  return samples and schema.fits(samples, SAMPLES) and samples or nil
-end
-
 --- The possible values of the status of a run.
 M.STATUSES = { "finished", "failed", "running", "stopped", "waiting" }
 
@@ -148,7 +142,8 @@ function M.read(folder, config)
   run.result = M.result(folder, run.config)
   if run.result then
     run.status = "finished"
-    run.samples = samples_of(folder)
+    local samples = files.decode(folder .. "/samples.json")
+    run.samples = samples and schema.fits(samples, SAMPLES) and samples or nil
   else
     local found = claims.read(folder)
     local is_begun = run.step > 0 or files.stat(folder .. "/checkpoint.safetensors")
