@@ -1,6 +1,7 @@
 --- A chart of the running trials of a sweep, as lines of text above its progress.
 local curve = require "roper.workbench.study.report.curve"
 local escape = require "roper.base.escape"
+local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -14,16 +15,11 @@ local WIDEST <const> = 100 -- columns
 
 -- Returns the last running trial of each method.
 local function newest(sweep)
-  local by_method, list = {}, {}
+  local by_method = {}
   for _, trial in ipairs(sweep.trials) do
-    if trial.run.status == "running" then
-      by_method[trial.method] = trial
-    end
+    by_method[trial.method] = trial.run.status == "running" and trial or by_method[trial.method]
   end
-  for _, method in ipairs(sweep.methods) do
-    list[#list + 1] = by_method[method]
-  end
-  return list
+  return tables.map(sweep.methods, function(method) return by_method[method] end)
 end
 
 --- Returns the chart of the running trials.

@@ -144,12 +144,9 @@ end
 function M.means(sweep, curves)
   local means = {}
   for i, method in ipairs(sweep.methods) do
-    local finished = {}
-    for _, curve in ipairs(curves) do
-      if curve.method == method and curve.finished then
-        finished[#finished + 1] = curve
-      end
-    end
+    local finished = tables.map(curves, function(curve)
+      return curve.method == method and curve.finished and curve or nil
+    end)
     local points = M.mean(finished)
     if #points > 0 then
       means[#means + 1] = { points = points, method = method, style = i, finished = true,

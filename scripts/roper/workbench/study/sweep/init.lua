@@ -34,12 +34,8 @@ end
 
 -- Returns the position and the other fields in which trials differ, without the seed.
 local function varied_fields(trials)
-  local varied = {}
-  for _, name in ipairs((configuration.fields(tables.map(trials, function(trial)
-    return trial.config
-  end)))) do
-    varied[name] = true
-  end
+  local configs = tables.map(trials, function(trial) return trial.config end)
+  local varied = tables.set((configuration.fields(configs)))
   varied.seed, varied.position = nil, nil
   varied.revision = varied.revision and is_revised(trials)
   return { "position", table.unpack(tables.keys(varied)) }

@@ -149,15 +149,13 @@ function M.read(folder)
   if not content or type(content.trials) ~= "table" or #content.trials == 0 then
     error(("sweep: %s: expected a list of trials, got another file"):format(path_of(folder)), 0)
   end
-  local trials = {}
-  for i, config in ipairs(content.trials) do
+  return tables.map(content.trials, function(config, i)
     if not configuration.is_valid(config) then
       error(("sweep: %s: trial %d: expected the configuration of an experiment"):format(
         path_of(folder), i), 0)
     end
-    trials[i] = new_trial(folder, config)
-  end
-  return trials
+    return new_trial(folder, config)
+  end)
 end
 
 --- Reads a single run of an experiment as a sweep of one trial.

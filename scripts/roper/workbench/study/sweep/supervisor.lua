@@ -166,14 +166,10 @@ function Supervisor:start()
   self.workers[worker] = true
 end
 
-function Supervisor:count()
-  return tables.count(self.workers)
-end
-
 --- Starts workers for free trials. Call it at intervals.
 ---@return boolean is_busy true while trials are running or free
 function Supervisor:tick()
-  local working = self:count()
+  local working = tables.count(self.workers)
   if self.stopping then
     return working > 0
   elseif self.failed_starts >= DEATHS then
@@ -185,7 +181,7 @@ function Supervisor:tick()
       self:start()
     end
   end
-  return self:count() > 0 or self.free > 0 or self.elsewhere > 0
+  return next(self.workers) ~= nil or self.free > 0 or self.elsewhere > 0
 end
 
 --- Stops the workers: the first call interrupts them, the second kills them.
