@@ -160,15 +160,6 @@ local function enter(session)
   table.insert(session.notes, note)
 end
 
--- Saves the model as best.safetensors if the value of this entry is the smallest so far.
-local function keep_best(o, state, entry)
-  local value = entry[o.best]
-  if value and value < state.best then
-    state.best = value
-    require("roper.model.checkpoint").save_model(o.run .. "/best.safetensors", o.model)
-  end
-end
-
 -- Returns the states of the random generators used by a step and an evaluation.
 local function generators(task)
   return { task = { task:random() }, core = { core.random_state() } }
@@ -212,8 +203,7 @@ end
 ---@param options TrainOptions
 ---@return Trained done
 function M.train(options)
-  local session = M.open(options)
-  return M.run(session)
+  return M.run(M.open(options))
 end
 
 --- Prepares a training run: checks its options and loads the checkpoint in its folder. If an error
@@ -269,8 +259,10 @@ local function log(session, history, elapsed)
     if session.metrics then
       session.metrics.write(entry)
     end
-    if o.best then
-      keep_best(o, state, entry)
+    local value = o.best and entry[o.best]
+    if value and value < state.best then
+      state.best = value
+      require("roper.model.checkpoint").save_model(o.run .. "/best.safetensors", o.model)
     end
     state.sum, state.count = 0, 0
     state.generators = generators(o.task)

@@ -17,12 +17,8 @@ M.MOST_POINTS = 240
 --- With more methods than these, charts show only means.
 M.MANY = 6
 
---- The points of a run, from step `first` on, at which the metrics contain `field`.
----@param metrics table[] entries with step
----@param field string
----@param first number? 0 by default
----@return table[] {step, value or false}
----@return integer broken number of values that are not finite
+-- Returns the points of a run, from step `first` on, at which the metrics contain `field`, and the
+-- number of values that are not finite.
 local function points_of(metrics, field, first)
   local points, broken = {}, 0
   for _, entry in ipairs(metrics) do
@@ -116,13 +112,13 @@ end
 --- The curves of all runs with a point.
 ---@param sweep table
 ---@param field string of the metrics
----@param options table? last_half = false: only the last half of the steps
+---@param is_last_half? boolean only the last half of the steps
 ---@return table[] curves
 ---@return table facts group: entries averaged in a point; broken: values that are not finite
-function M.runs(sweep, field, options)
+function M.runs(sweep, field, is_last_half)
   local curves, facts = {}, { group = 1, broken = 0 }
   for _, trial in ipairs(sweep.trials) do
-    local first = options and options.last_half and (trial.config.steps or 0) / 2 or 0
+    local first = is_last_half and trial.config.steps / 2 or 0
     local points, broken = points_of(trial.run.metrics, field, first)
     facts.broken = facts.broken + broken
     if #points > broken then

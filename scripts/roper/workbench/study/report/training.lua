@@ -44,7 +44,7 @@ end
 local function losses(sweep)
   local choices, level, shown = {}, floor_of(sweep), nil
   for _, range in ipairs { { "all steps", false }, { "last half", true } } do
-    local curves, facts = curve.runs(sweep, "loss", { last_half = range[2] })
+    local curves, facts = curve.runs(sweep, "loss", range[2])
     local plot = chart.plot { title = "Training loss, " .. range[1], x = "step",
       y = "nats per token", level = level, lines = curve.shown(sweep, curves) }
     shown = shown or plot and note(sweep, facts, curves)

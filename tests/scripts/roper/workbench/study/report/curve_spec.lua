@@ -42,7 +42,7 @@ describe("curve.runs", function()
       end
       return steps
     end)())
-    local late = curve.runs(sweep, "loss", { last_half = true })
+    local late = curve.runs(sweep, "loss", true)
     assert.equal(4, #late) -- the run that failed at step 40 has none
     assert.equal(50, late[1].points[1][1])
     assert.equal(6, #late[1].points)
