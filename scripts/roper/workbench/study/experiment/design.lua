@@ -1,6 +1,7 @@
 --- Design of an experiment's main comparison, which `roper study` runs: its methods, seeds and
 --- fields. The experiment's file specifies them before the first of these runs.
 local experiment = require "roper.workbench.study.experiment"
+local plan = require "roper.workbench.study.sweep.plan"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -31,11 +32,8 @@ end
 ---@param design Design
 ---@return table[] fields {name, value or list of values} each
 function M.fields(design)
-  local seeds = {}
-  for i = 1, design.seeds do
-    seeds[i] = design.first_seed + i - 1
-  end
-  local list = { { "position", design.methods }, { "seed", seeds } }
+  local seeds = ("%d..%d"):format(design.first_seed, design.first_seed + design.seeds - 1)
+  local list = { { "position", design.methods }, { "seed", plan.values("seed", seeds) } }
   for _, name in ipairs(tables.keys(design.fields)) do
     list[#list + 1] = { name, design.fields[name] }
   end
@@ -51,7 +49,6 @@ function M.note(sweep)
   if not ok or #sweep.trials ~= #design.methods * design.seeds then
     return nil
   end
-  local plan = require "roper.workbench.study.sweep.plan"
   local configs = plan.configure(sweep.experiment, M.fields(design))
   local wanted = tables.set(tables.map(configs, plan.hash))
   for _, trial in ipairs(sweep.trials) do
