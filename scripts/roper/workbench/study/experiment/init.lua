@@ -265,16 +265,6 @@ function M.task(config)
   return tasks[name](options)
 end
 
--- Returns the length of the longest sequence of a task. For text, this is the field `length`, so
--- the text need not be read.
-local function reach_of(config)
-  if not M.has_problems(config) then
-    return config.length
-  end
-  local task = M.task(config)
-  return math.max(task:length(), task:longest())
-end
-
 --- Returns the number of positions that a configuration needs, for its rows and problems and for
 --- the longer ones in the final evaluation. Schemes with a table of positions use this as its
 --- length.
@@ -286,11 +276,16 @@ end
 ---@return integer count
 function M.reach(config)
   check_config("reach", config)
-  local reach = 0
-  local all = M.longer(config)
+  local reach, all = 0, M.longer(config)
   all[#all + 1] = {}
   for _, changes in ipairs(all) do
-    reach = math.max(reach, reach_of(tables.merged(config, changes)))
+    local changed = tables.merged(config, changes)
+    if M.has_problems(config) then
+      local task = M.task(changed)
+      reach = math.max(reach, task:length(), task:longest())
+    else -- the text need not be read
+      reach = math.max(reach, changed.length)
+    end
   end
   return reach
 end

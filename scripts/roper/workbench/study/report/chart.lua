@@ -35,19 +35,16 @@ function M.plot(options)
     y = axes.new(ys, { round = true }) }, count > FIT and ("%drem"):format(count) or nil)
 end
 
---- The caption of a chart.
----@param options table title; note: text after it (optional)
----@return table element
-function M.caption(options)
+local function caption(options)
   return h.figcaption { h.b { options.title }, options.note and { ". ", options.note } }
 end
 
 --- A chart with its caption.
----@param options table as for `plot` and `caption`
+---@param options table as for `plot`; note: text after the title (optional)
 ---@return table? figure nil if no line has a point
 function M.lines(options)
   local plot = M.plot(options)
-  return plot and h.figure { M.caption(options), plot }
+  return plot and h.figure { caption(options), plot }
 end
 
 --- Several charts with a switch that shows one of them.
@@ -58,7 +55,7 @@ function M.switch(options)
   local inputs, plots = {}, {}
   if #options.choices < 2 then
     return options.choices[1]
-      and h.figure { M.caption(options), options.choices[1].plot } or nil
+      and h.figure { caption(options), options.choices[1].plot } or nil
   end
   for i, choice in ipairs(options.choices) do
     local id = ("%s-%d"):format(options.name, i)
@@ -66,7 +63,7 @@ function M.switch(options)
       h.label { ["for"] = id, choice.name } }
     plots[i] = h.div { class = "choice", choice.plot }
   end
-  return h.figure { class = "switch", M.caption(options), inputs, plots }
+  return h.figure { class = "switch", caption(options), inputs, plots }
 end
 
 return M

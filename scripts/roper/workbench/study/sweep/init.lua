@@ -90,17 +90,13 @@ end
 
 -- Converts a list of pairs or a table to the form of `plan.product`. Strings are split into values.
 local function pairs_of(fields)
-  local list = table.move(fields, 1, #fields, 1, {})
-  if #list == 0 then
-    for i, name in ipairs(tables.keys(fields)) do
-      list[i] = { name, fields[name] }
-    end
-  end
-  for i, pair in ipairs(list) do
+  local list = fields[1] and fields or tables.map(tables.keys(fields), function(name)
+    return { name, fields[name] }
+  end)
+  return tables.map(list, function(pair)
     local name, value = pair[1], pair[2]
-    list[i] = { name, type(value) == "string" and plan.values(name, value) or value }
-  end
-  return list
+    return { name, type(value) == "string" and plan.values(name, value) or value }
+  end)
 end
 
 -- Returns true for the folder of a sweep.
