@@ -5,12 +5,6 @@ local training = require "roper.training"
 
 local M = {}
 
--- Returns the number of bytes of text that a row of ids encodes, without the ends of documents.
-local function bytes_of(task, ids)
-  local text = task:decode(ids)
-  return #text - select(2, text:gsub("%z", ""))
-end
-
 -- Returns the mean loss by the number of preceding tokens: 1, 2, 3 to 4, 5 to 8 and so on.
 local function by_position(sums, rows)
   local list, first, last = {}, 1, 1
@@ -53,7 +47,8 @@ function M.measure(model, task, options)
       nats, rows = nats + loss:sum():item(), rows + tokens:size(1)
       sums = sums and sums + loss or loss
       for _, ids in ipairs(tokens:narrow(2, 2, o.length - 1):totable()) do
-        bytes = bytes + bytes_of(task, ids)
+        local text = task:decode(ids)
+        bytes = bytes + #text - select(2, text:gsub("%z", "")) -- without the ends of documents
       end
       if o.heartbeat then
         o.heartbeat()
