@@ -17,24 +17,19 @@ end
 
 -- The share of right answer tokens at each distance, over all runs of a method, as a line.
 local function accuracy_line(view, method)
-  local right, count, distances = {}, {}, {}
+  local sums, points, counts = {}, {}, {}
   for _, run in ipairs(method.runs) do
     for _, entry in ipairs(run.result.by_distance or {}) do
-      local distance = entry.distance
-      if not count[distance] then
-        right[distance], count[distance] = 0, 0
-        distances[#distances + 1] = distance
-      end
-      right[distance] = right[distance] + entry.right
-      count[distance] = count[distance] + entry.count
+      local sum = sums[entry.distance] or { right = 0, count = 0 }
+      sum.right, sum.count = sum.right + entry.right, sum.count + entry.count
+      sums[entry.distance] = sum
     end
   end
-  table.sort(distances)
-  local points, counts = {}, {}
-  for _, distance in ipairs(distances) do
-    if count[distance] > 0 then
-      points[#points + 1] = { distance, right[distance] / count[distance] }
-      counts[#counts + 1] = tostring(count[distance])
+  for _, distance in ipairs(tables.keys(sums)) do
+    local sum = sums[distance]
+    if sum.count > 0 then
+      points[#points + 1] = { distance, sum.right / sum.count }
+      counts[#counts + 1] = tostring(sum.count)
     end
   end
   return line_of(view, method, points, #method.runs, table.concat(counts, " "))

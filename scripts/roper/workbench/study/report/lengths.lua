@@ -18,16 +18,12 @@ local function mark_of(summary, method, measure)
 end
 
 return function(view)
-  local by_base, tree, summary = {}, {}, view.summary
-  for _, measure in ipairs(summary.measures) do
-    if measure.times then
-      by_base[measure.base] = by_base[measure.base] or { measure.base }
-      table.insert(by_base[measure.base], measure)
-    end
-  end
+  local tree, summary = {}, view.summary
   for _, base in ipairs(summary.measures) do
-    local columns = by_base[base] or {}
-    tree[#tree + 1] = columns[1] and {
+    local columns = tables.map(summary.measures, function(measure)
+      return (measure == base or measure.base == base) and measure or nil
+    end)
+    tree[#tree + 1] = columns[2] and {
       d.table { class = "longer", caption = base.title:gsub("^%l", string.upper) .. " by length",
         head = tables.joined({ "times the length" },
           tables.map(columns, function(measure) return ("%g"):format(measure.times or 1) end)),
