@@ -42,7 +42,6 @@ function Progress:update(step, loss, speed)
 end
 
 --- Prints a note on a separate line.
----@param text string
 function Progress:note(text)
   self.display:say(("%s: %s"):format(self.options.name, text))
 end

@@ -15,8 +15,6 @@ local function is_name(text)
 end
 
 --- Returns true if a value from a file is the configuration of an experiment.
----@param config any
----@return boolean
 function M.is_valid(config)
   if not schema.fits(config, FORM) then
     return false

@@ -22,8 +22,6 @@ local COPY <const> = "tokenizer-%s.model"
 
 --- Copies the tokenizer of a task into the folder of a run, so that the run can encode other text
 --- later.
----@param folder string
----@param task TextTask
 function M.keep_tokenizer(folder, task)
   local path = task:model()
   if path then
@@ -55,8 +53,6 @@ function M.tokenizer(folder, config)
 end
 
 --- Escapes text for files and terminals; the end of a document becomes an empty line.
----@param text string
----@return string
 function M.shown(text)
   return escape.text((text:gsub("%z", "\n\n")))
 end

@@ -150,8 +150,6 @@ end
 
 --- Returns the measures that the runs of a sweep have, including measures by length for each length
 --- at which a finished run was measured.
----@param trials table[]
----@return Measure[] measures
 function M.of(trials)
   local kinds, seen, list = { problems = #trials == 0 }, { problems = {}, text = {} }, {}
   for _, trial in ipairs(trials) do
@@ -189,8 +187,6 @@ end
 
 --- Returns the measures whose curves every report shows: the main one, then the defaults of both
 --- kinds of task.
----@param main Measure
----@return Measure[]
 function M.with_curves(main)
   local list = { main }
   for _, measure in ipairs { by_name.solved, by_name.bits_per_byte } do

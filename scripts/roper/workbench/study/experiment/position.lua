@@ -18,7 +18,6 @@ M.FIELDS = {
 }
 
 --- Returns the names that the field takes: schemes, registered ones included, then mutants.
----@return string[] names
 function M.names()
   local names = position.list()
   for _, name in ipairs(tables.keys(mutants)) do
@@ -28,7 +27,6 @@ function M.names()
 end
 
 --- Returns the documentation of the field.
----@return string meaning
 function M.meaning()
   local meaning = "scheme; + joins several in one attention, : gives each layer its own"
   for _, name in ipairs(tables.keys(mutants)) do

@@ -56,9 +56,6 @@ end
 
 --- Points averaged in groups of `group` neighbours, each at its last step. A group without values
 --- stays a break.
----@param points table[]
----@param group integer
----@return table[]
 function M.thin(points, group)
   if group <= 1 then
     return points
@@ -77,24 +74,17 @@ function M.thin(points, group)
 end
 
 --- The mean of curves, at the steps at which all have a point.
----@param curves table[]
----@return table[] points
 function M.mean(curves)
-  local sums, counts, steps = {}, {}, {}
+  local sums, counts, points = {}, {}, {}
   for _, curve in ipairs(curves) do
     for _, point in ipairs(curve.points) do
       local step = point[1]
-      if not counts[step] then
-        counts[step], sums[step] = 0, 0
-        steps[#steps + 1] = step
-      end
-      counts[step] = counts[step] + 1
-      sums[step] = sums[step] and point[2] and sums[step] + point[2]
+      local sum = not counts[step] and 0 or sums[step]
+      counts[step] = (counts[step] or 0) + 1
+      sums[step] = sum and point[2] and sum + point[2]
     end
   end
-  table.sort(steps)
-  local points = {}
-  for _, step in ipairs(steps) do
+  for _, step in ipairs(tables.keys(counts)) do
     if counts[step] == #curves then
       points[#points + 1] = { step, sums[step] and sums[step] / #curves }
     end
@@ -103,8 +93,6 @@ function M.mean(curves)
 end
 
 --- The name of a run in charts and lists.
----@param trial table
----@return string
 function M.label(trial)
   return ("%s, seed %s"):format(trial.method, trial.seed)
 end
@@ -202,9 +190,6 @@ function M.differences(sweep, field, baseline)
 end
 
 --- The index of a method, which decides its colour and mark.
----@param sweep table
----@param method string
----@return integer
 function M.style(sweep, method)
   for i, name in ipairs(sweep.methods) do
     if name == method then
@@ -215,9 +200,6 @@ function M.style(sweep, method)
 end
 
 --- The name of a method, on pages with its mark.
----@param sweep table
----@param method string
----@return table text
 function M.name(sweep, method)
   return { h.span { marks.beside_text(M.style(sweep, method)), " " }, d.styled("name", method) }
 end

@@ -8,8 +8,6 @@ local LEVEL <const> = 0.05 -- of significance
 M.NONE = "–"
 
 --- Returns true for a finite number. Metrics contain null for NaN and infinity.
----@param value any
----@return boolean
 function M.is_finite(value)
   return type(value) == "number" and value == value and math.abs(value) ~= math.huge
 end
@@ -27,9 +25,6 @@ function M.fixed(value, digits)
 end
 
 --- A number with its sign, for differences.
----@param value any
----@param digits integer
----@return string
 function M.signed(value, digits)
   local text = M.fixed(value, digits)
   return text:find "^[1-9]" and "+" .. text or text:find "^0.*[1-9]" and "+" .. text or text

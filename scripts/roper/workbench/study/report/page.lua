@@ -31,8 +31,6 @@ local function sections(view)
 end
 
 --- The title of the page.
----@param view table
----@return string
 function M.title(view)
   local preset, methods = view.sweep.trials[1].config.preset, view.sweep.methods
   return ("%s: %s"):format(view.sweep.experiment, #methods > curve.MANY and #methods .. " methods"

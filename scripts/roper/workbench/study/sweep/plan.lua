@@ -226,8 +226,6 @@ end
 --- Reads the trials of a sweep like `read`, with an error instead of nil.
 ---
 --- Errors: the folder contains no sweep; the position scheme of a trial is not registered.
----@param folder string
----@return table[]
 function M.require(folder)
   files.check_folder("sweep", folder)
   local trials = M.read(folder)
