@@ -78,12 +78,7 @@ function M.write(model, task, config, count)
   return written
 end
 
---- Measures a model during training.
----@param model Transformer
----@param task TextTask
----@param config table
----@param sequences integer for the loss
----@param beat function called from time to time
+--- Measures a model during training; parameters as for `problems.evaluate`.
 ---@return table found validation_loss; sample: a prompt and its continuation
 function M.evaluate(model, task, config, sequences, beat)
   local found = validation.measure(model, task, { sequences = sequences, batch = config.batch,
@@ -108,10 +103,7 @@ local function longer(config, parts, beat)
   return list
 end
 
---- Measures how well a trained model predicts text.
----@param config table
----@param parts table model, task, as from `experiment.build`
----@param beat function called from time to time
+--- Measures how well a trained model predicts text; parameters as for `problems.measure`.
 ---@return table found as from `validation.measure`; longer: a list of {name, times, loss,
 ---   perplexity, bits_per_byte} for rows `times` as long, over the same text
 function M.predict(config, parts, beat)
@@ -122,10 +114,7 @@ function M.predict(config, parts, beat)
   return found
 end
 
---- Measures a trained model.
----@param config table
----@param parts table model, task, as from `experiment.build`
----@param beat function called from time to time
+--- Measures a trained model; parameters as for `problems.measure`.
 ---@return table found as from `predict`
 ---@return table samples written: a list of {prompt, text}
 function M.measure(config, parts, beat)

@@ -50,24 +50,14 @@ local function last_half(metrics)
   return sum / count
 end
 
--- Wraps a progress object so that it also updates the heartbeat of the claim.
+-- Returns a progress object, derived from the given one if any, that also updates the heartbeat of
+-- the claim.
 local function watched(progress, beat)
-  return {
-    update = function(_, ...)
-      beat()
-      if progress then
-        progress:update(...)
-      end
-    end,
-    note = progress and progress.note and function(_, text)
-      progress:note(text)
-    end or nil,
-    finish = function()
-      if progress then
-        progress:finish()
-      end
-    end,
-  }
+  progress = progress or { update = function() end, finish = function() end }
+  return setmetatable({ update = function(_, ...)
+    beat()
+    progress:update(...)
+  end }, { __index = progress })
 end
 
 -- Returns the module that measures models on a task.
