@@ -61,8 +61,7 @@ local function compare(sweep, a, b, measure)
     end
   end
   return { a = a.method, b = b.method, measure = measure, n = #list, each = list,
-    censored = censored, difference = statistics.mean(list),
-    error = statistics.standard_error(list) }
+    censored = censored, difference = statistics.mean(list) }
 end
 
 --- Returns the pairs of methods that are compared: all, or those of a baseline with every other
@@ -142,7 +141,7 @@ end
 ---@return table measure: the Measure that methods are compared by. measures: all that the runs
 ---   have. methods: a list of {method, planned, finished, failed, running, stopped, waiting, runs},
 ---   with the result of `Measure:summarize` under the name of each measure. pairs: a list of {a, b,
----   measure, n, each (differences b - a), difference (their mean), error, censored (number of
+---   measure, n, each (differences b - a), difference (their mean), censored (number of
 ---   differences with a run that never reached 90 % and counts with its last step), p, comparisons
 ---   (pairs of methods that share a seed), corrected (p times comparisons, at most 1), least (the
 ---   smallest possible corrected p with so many runs), low and high (an interval that excludes 0
