@@ -195,7 +195,6 @@ function Claim:leave(state, message)
 end
 
 --- Removes unfinished files of a killed process from the folder of a run that is not running.
----@param folder string of the run
 function M.clean(folder)
   if M.read(folder).state ~= "running" then
     files.clean(folder)
@@ -203,7 +202,6 @@ function M.clean(folder)
 end
 
 --- Releases a failed run, so that it can be claimed again.
----@param folder string of the run
 function M.retry(folder)
   local found, path = M.read(folder)
   if found.state == "failed" then

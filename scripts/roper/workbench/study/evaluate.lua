@@ -15,8 +15,6 @@ local TEXT <const> = { "text", "documents", "length", "test_sequences" }
 
 --- Returns the fields that `configure` takes for a run: for problems, the options of the task and
 --- the number of problems and sequences; for text, the file and its rows.
----@param config table of the run
----@return string[]
 function M.fields(config)
   local task = experiment.definition(config.experiment).task
   if not tasks.has_problems(task) then

@@ -35,8 +35,6 @@ function Measure:value(run)
 end
 
 --- Returns the heading in the study's table.
----@param result table of any run
----@return string
 function Measure:heading(result)
   return self.name == "solved" and result.problems
     and ("%s of %d"):format(self.title, result.problems) or self.title

@@ -11,8 +11,6 @@ local M = {}
 local MOST <const> = 90
 
 --- Returns the name of a difference: the second method of a pair minus the first.
----@param pair table of a summary
----@return table text
 function M.name(pair)
   return { d.styled("name", pair.b), " − ", d.styled("name", pair.a) }
 end
@@ -55,8 +53,6 @@ local function missing(pairs_)
 end
 
 --- Explains p and the intervals of differences.
----@param summary table from `summary.of`
----@return table block
 function M.legend(summary)
   local comparisons, censored = 0, 0
   for _, pair in ipairs(summary.pairs) do
@@ -74,8 +70,6 @@ function M.legend(summary)
 end
 
 --- Returns the differences in the most important measures, for a terminal.
----@param summary table from `summary.of`
----@return any tree
 function M.brief(summary)
   local shown = tables.map(summary.pairs, function(pair)
     return pair.measure.is_brief and pair.n > 0 and pair or nil

@@ -142,9 +142,6 @@ end
 
 --- The curves of a chart: those of all runs and the means. With many methods, runs of a method with
 --- a mean are left out.
----@param sweep table
----@param curves table[] from `runs`
----@return table[] curves
 function M.shown(sweep, curves)
   local means, has_mean = M.means(sweep, curves), {}
   for _, mean in ipairs(#sweep.methods > M.MANY and means or {}) do

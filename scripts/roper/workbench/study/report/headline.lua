@@ -43,8 +43,6 @@ end
 
 --- The reliability of a mean difference: its interval, or the single differences if they are too
 --- few for an interval, and p.
----@param pair table of a summary
----@return string
 function M.doubt(pair)
   local each = not pair.low and M.each(pair)
   local p = number.probability(pair.corrected)
@@ -161,8 +159,6 @@ local function best_method(summary)
 end
 
 --- The main result of a summary.
----@param summary table from `summary.of`
----@return string
 function M.of(summary)
   local measure = summary.measure
   local unit, best, all, compared = out_of(summary), best_method(summary), {}, {}

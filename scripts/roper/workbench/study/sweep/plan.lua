@@ -16,9 +16,6 @@ local M = {}
 local MOST_VALUES <const> = 100000
 
 --- Returns the values in a text such as "rope,roper", "1..10" or "1..3,7".
----@param field string for messages
----@param text string
----@return string[]
 function M.values(field, text)
   local list = {}
   for _, part in ipairs(require("roper.position.syntax").choices(text)) do
