@@ -1,7 +1,8 @@
 --- Commands of a session: `%time` and others with a %, `$ command` for the shell, `?name` for help,
 --- and words such as `who`.
-local percent = require "roper.workbench.session.repl.percent"
+local escape = require "roper.base.escape"
 local suggest = require "roper.base.suggest"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -31,6 +32,166 @@ in _; earlier values are in _1 and _2. Input may span lines; Ctrl-C cancels it.
   Ctrl-D or exit  leaves; so does Ctrl-C, twice at an empty prompt
 ]]
 
+local MOST_FUNCTIONS <const> = 20 -- in a profile, to fit 24 lines
+
+-- The % commands: functions of the session and of the text after the command.
+local percent = {}
+
+--- The % commands by name.
+M.percent = percent
+
+-- A duration with three digits, such as "1.20 ms".
+local function duration(seconds)
+  local number, unit = seconds * 1e6, "µs"
+  if seconds >= 1 then
+    number, unit = seconds, "s"
+  elseif seconds >= 1e-3 then
+    number, unit = seconds * 1e3, "ms"
+  end
+  local decimals = number < 10 and 2 or number < 100 and 1 or 0
+  return ("%%.%df %%s"):format(decimals):format(number, unit)
+end
+
+-- The path in an argument, without quotes and with ~ expanded.
+local function path_of(text, command)
+  local path = text:match '^"(.*)"$' or text:match "^'(.*)'$" or text
+  if path == "" then
+    error(("%%%s: expected a path"):format(command), 0)
+  end
+  return (path:gsub("^~%f[/\0]", { ["~"] = os.getenv "HOME" }))
+end
+
+function percent.time(session, source)
+  local luv = require "luv"
+  local start = luv.hrtime()
+  if session:run(source) then
+    io.stdout:write(duration((luv.hrtime() - start) / 1e9), "\n")
+  end
+end
+
+function percent.bench(session, source)
+  local action = session:compile(source)
+  if action then
+    local found = require("roper.workbench.session.repl.benchmark").measure(action)
+    io.stdout:write(("%s, half of the samples from %s to %s (%d of %s)\n"):format(
+      duration(found.median), duration(found.low), duration(found.high), found.samples,
+      escape.count(found.runs, "run")))
+  end
+end
+
+function percent.prof(session, source)
+  local action = session:compile(source)
+  if not action then
+    return
+  end
+  local times = require("roper.workbench.session.repl.profile").measure(action, function(f)
+    session:attempt(f)
+  end)
+  local d = require "roper.base.document"
+  local rows = tables.map(table.move(times, 1, MOST_FUNCTIONS, 1, {}), function(time)
+    return { time.name, tostring(time.calls), duration(time.own), duration(time.total) }
+  end)
+  io.stdout:write(require("roper.base.document.terminal").render(d.table { rows = rows,
+    head = { "function", "calls", "own", "total" }, shorten = { 1 }, indent = 0 }))
+end
+
+function percent.run(session, text)
+  local path = path_of(text, "run")
+  local action, message = loadfile(path, "t", session.globals)
+  if not action then
+    error(message, 0)
+  end
+  action()
+  session:note(("dofile(%q)"):format(path))
+end
+
+function percent.save(session, text)
+  local path = path_of(text, "save")
+  if require("roper.base.file").stat(path) then
+    error(("%%save: %s exists; choose another name"):format(path), 0)
+  end
+  local script = session:script()
+  require("roper.base.file").write(path, script)
+  io.stdout:write(escape.count(select(2, script:gsub("\n", "")), "line"), "\n")
+end
+
+function percent.cd(_, text)
+  local luv = require "luv"
+  local ok, message = luv.chdir(path_of(text == "" and "~" or text, "cd"))
+  if not ok then
+    error("%cd: " .. message, 0)
+  end
+  io.stdout:write(escape.line(luv.cwd()), "\n")
+end
+
+function percent.hist(session)
+  local lines = {}
+  for number = 1, session.count do
+    local margin = ("%3d  "):format(number)
+    for _, line in ipairs(escape.lines(session:input(number))) do
+      lines[#lines + 1] = margin .. escape.line(line) .. "\n"
+      margin = (" "):rep(#margin)
+    end
+  end
+  require("roper.workbench.help.pager").write(table.concat(lines))
+end
+
+-- IPython's names for these commands.
+percent.timeit, percent.history = percent.bench, percent.hist
+
+function percent.who(session)
+  local who = require "roper.workbench.session.repl.who"
+  io.stdout:write(who.text(who.variables(session.globals, session.known)))
+end
+
+-- Runs a shell command and reports its failure.
+local function shell(command)
+  io.stdout:flush()
+  local ok, how, number = os.execute(command)
+  if not ok then
+    io.stderr:write(how == "exit" and "exit status " or "ended by signal ", number, "\n")
+  end
+end
+
+function percent.ls(_, text)
+  shell("ls " .. text)
+end
+
+function percent.pwd()
+  io.stdout:write(escape.line(require("luv").cwd()), "\n")
+end
+
+function percent.edit(session, text)
+  require("roper.workbench.session.repl.edit").run(session, text)
+end
+
+-- %debug, %up and %down show the frames of the last error and the variables of one, which become
+-- `_`: the innermost frame, or the one next to the last.
+for name, step in pairs { debug = false, up = 1, down = -1 } do
+  percent[name] = function(session)
+    local failure = session.failure
+    if not failure then
+      error("%debug: there was no error in your code", 0)
+    end
+    local number = step and session.frame + step or 1
+    local frame = failure.frames[number]
+    if not frame or not frame.variables then
+      error(("there is no frame %s this one"):format(step > 0 and "above" or "below"), 0)
+    end
+    session.frame = number
+    local values = {}
+    for _, variable in ipairs(frame.variables) do
+      values[variable[1]] = variable[2]
+    end
+    local message = failure.message:gsub("^input %d+:%d+: ", "")
+    io.stdout:write(step and "" or escape.text(message) .. "\n",
+      require("roper.base.diagnostics").lines(failure, number):sub(2), "\n", frame.variables[1]
+        and require("roper.workbench.session.repl.who").text(frame.variables)
+        or "no local variables\n")
+    session:keep(values)
+  end
+end
+
 -- Commands that are a single word: functions of the session.
 local words = {}
 
@@ -47,12 +208,6 @@ words["?"] = function()
 end
 
 words["??"], words.help = words["?"], words["?"]
-
---- The names of the % commands, sorted.
----@return string[]
-function M.names()
-  return require("roper.base.tables").keys(percent)
-end
 
 local HELPERS <const> = { ["?"] = "show", ["??"] = "source" } -- functions of workbench/help
 
@@ -86,7 +241,7 @@ function M.find(line, globals)
   local command = line:match "^%s*[$!]%s*(.*)$"
   if command then
     return function()
-      require("roper.workbench.session.repl.shell").run(command)
+      shell(command)
     end
   end
   local marks, asked = line:match "^%s*(%?%??)%s*([^%s%(%-]+)"
@@ -109,7 +264,7 @@ function M.find(line, globals)
     if percent[name] then
       return percent[name](session, rest)
     end
-    error(("unknown command %%%s%s"):format(name, suggest.hint(name, M.names())), 0)
+    error(("unknown command %%%s%s"):format(name, suggest.hint(name, tables.keys(percent))), 0)
   end
 end
 

@@ -1,6 +1,7 @@
 --- Completion of Lua code and commands: globals, fields and methods, options of functions and their
 --- values, position schemes, and files in strings.
 local escape = require "roper.base.escape"
+local commands = require "roper.workbench.session.repl.commands"
 local names_of = require "roper.base.names"
 local cursor = require "roper.workbench.session.repl.cursor"
 local tables = require "roper.base.tables"
@@ -97,7 +98,7 @@ local function find(text, globals)
   local command, blank, rest = text:match "^%s*%%(%a*)(%s*)(.*)$"
   local path = TAKES_PATH[command] and rest or text:match "^%s*[$!].*%s(%S*)$"
   if command and blank .. rest == "" then
-    return matches(command, require("roper.workbench.session.repl.commands").names(), " ")
+    return matches(command, tables.keys(commands.percent), " ")
   elseif path then
     return file_names(path, "")
   end

@@ -5,7 +5,6 @@ local diagnostics = require "roper.base.diagnostics"
 local format = require "roper.base.format"
 local global = require "roper.workbench.session.repl.globals"
 local habits = require "roper.workbench.help.habits"
-local percent = require "roper.workbench.session.repl.percent"
 local escape = require "roper.base.escape"
 local terminal = require "roper.base.terminal"
 local transcript = require "roper.workbench.session.repl.transcript"
@@ -214,7 +213,7 @@ end
 
 -- Does a line continue the statement before it? No statement or command begins like this.
 local function continues(line)
-  if percent[line:match "^%s*%%(%a+)" or ""] then
+  if commands.percent[line:match "^%s*%%(%a+)" or ""] then
     return false
   end
   return (line:find "^%s*[:.+*/%%^<>=~|&)}%]]" ~= nil and not line:find "^%s*::")
