@@ -5,9 +5,8 @@ local diagnostics = require "roper.base.diagnostics"
 local format = require "roper.base.format"
 local global = require "roper.workbench.session.repl.globals"
 local habits = require "roper.workbench.help.habits"
-local escape = require "roper.base.escape"
+local inputs = require "roper.workbench.session.repl.input"
 local terminal = require "roper.base.terminal"
-local transcript = require "roper.workbench.session.repl.transcript"
 
 local M = {}
 
@@ -211,94 +210,6 @@ function Session:script()
   return table.concat(self.done, "\n") .. (#self.done > 0 and "\n" or "")
 end
 
--- Does a line continue the statement before it? No statement or command begins like this.
-local function continues(line)
-  if commands.percent[line:match "^%s*%%(%a+)" or ""] then
-    return false
-  end
-  return (line:find "^%s*[:.+*/%%^<>=~|&)}%]]" ~= nil and not line:find "^%s*::")
-    or line:find "^%s*and%f[^%w_]" ~= nil or line:find "^%s*or%f[^%w_]" ~= nil
-end
-
--- Does the next line that is not empty continue line i?
-local function is_continued(lines, i)
-  repeat
-    i = i + 1
-  until not lines[i] or lines[i]:find "%S"
-  return lines[i] ~= nil and continues(lines[i])
-end
-
--- The kind of a source as from eval.compile, except that a block of Python is wrong.
-local function kind_of(source, globals)
-  local _, kind = eval.compile(source, NAME, globals)
-  return kind == "incomplete" and habits.is_python(source) and "wrong" or kind
-end
-
--- Splits text into the parts that would run one after the other if its lines were typed. Returns
--- them and the incomplete rest, or nil.
-local function split(text, globals)
-  local parts, open = {}, nil
-  local lines = escape.lines(text)
-  for i, line in ipairs(lines) do
-    local is_command = not open and commands.find(line, globals) ~= nil
-    open = open and open .. "\n" .. line or line
-    if is_command then
-      parts[#parts + 1] = { source = open, kind = "command" }
-      open = nil
-    elseif not open:find "%S" then
-      open = nil
-    elseif not is_continued(lines, i) then
-      local kind = kind_of(open, globals)
-      if kind ~= "incomplete" then
-        parts[#parts + 1] = { source = open, kind = kind }
-        open = nil
-      end
-    end
-  end
-  return parts, open
-end
-
--- The source of one chunk for all parts. It passes the values of expressions to its argument, a
--- function, unless a parenthesis would continue the line before.
-local function block_form(parts)
-  local forms, closing = {}, ""
-  for i, part in ipairs(parts) do
-    local is_value = part.kind == "expression" and (i == 1 or not part.source:find "^%s*%(")
-    forms[i] = is_value and ("%s;(...)(%d, %s"):format(closing, i, part.source:gsub(";%s*$", ""))
-      or closing .. part.source
-    closing = is_value and ");" or ""
-  end
-  return table.concat(forms, "\n") .. (closing ~= "" and "\n" .. closing or "")
-end
-
--- The parts as one block if they need each other: they share a local, or one does not compile
--- alone. The second result is the kind as from eval.compile.
-local function joined(parts, open, globals)
-  local sources, belong_together = {}, false
-  parts = table.move(parts, 1, #parts, 1, {})
-  parts[#parts + 1] = open and { source = open, kind = "incomplete" }
-  for i, part in ipairs(parts) do
-    sources[i] = part.source
-    belong_together = belong_together or part.kind == "wrong"
-      or (part.kind == "statement" and part.source:find "^%s*local%f[%s]" ~= nil)
-  end
-  if not belong_together or #parts < 2 then
-    return nil
-  end
-  local source, form = table.concat(sources, "\n"), block_form(parts)
-  local _, kind = eval.compile(form, NAME, globals)
-  if kind ~= "wrong" then
-    return { source = source, form = form, parts = parts }, kind
-  elseif parts[#parts].kind == "expression" then
-    sources[#sources] = "return " .. sources[#sources]
-    form = table.concat(sources, "\n")
-  else
-    form = source
-  end
-  _, kind = eval.compile(form, NAME, globals)
-  return kind ~= "wrong" and { source = source, form = form, kind = kind } or nil, kind
-end
-
 -- The names of locals that an input declares but does not use: no other input can use them.
 local function lost_locals(part)
   local names = part.source:match "^%s*local%s+([^=\n]*)" or ""
@@ -309,39 +220,18 @@ local function lost_locals(part)
   return part.kind == "statement" and first and not is_used and names or nil
 end
 
--- The field x.mean for a method x:mean that is named but not called; nil for other input.
-local function method_form(source)
-  local path, name = source:match "^%s*([%a_][%w_.]*):([%a_][%w_]*)%s*$"
-  return path and ("%s.%s"):format(path, name) or nil
-end
-
--- Runs a part. Returns false after an error in Lua, which cancels the rest of the input.
-function Session:run_part(part)
-  if part.kind == "command" then
-    self:attempt(commands.find(part.source, self.globals), self)
-    return true
-  end
-  return self:run(part.source, part.form, part.parts)
-end
-
---- Runs the complete parts of a text, up to the first error. Removes prompts before pasted lines.
+--- Runs the complete parts of a text, up to the first error in Lua. Removes prompts before pasted
+--- lines.
 ---@param text string one or several lines
 ---@return string? rest incomplete input, to be passed again with more lines
 function Session:feed(text)
-  text = transcript.typed(text, self.globals)
-  local parts, open = split(text, self.globals)
-  local block, kind = joined(parts, open, self.globals)
-  if block and kind == "incomplete" then
-    return text
-  elseif block then
-    parts, open = { block }, nil
-  elseif open and method_form(open) then
-    parts[#parts + 1] = { source = open, form = method_form(open), kind = "expression" }
-    open = nil
-  end
+  local parts, open = inputs.read(text, self.globals)
   self.is_alone = #parts == 1
   for _, part in ipairs(parts) do
-    if not self:run_part(part) then
+    local command = part.kind == "command" and commands.find(part.source, self.globals)
+    if command then -- no earlier part defined a global with its name
+      self:attempt(command, self)
+    elseif not self:run(part.source, part.form, part.parts) then
       return nil
     end
   end

@@ -309,6 +309,8 @@ describe("session", function()
     assert.matches('\na\\x1B[2J  number  1\n', printed("who()"), 1, true)
     globals.who = 5
     assert.equal("5\n", printed("who"))
+    globals.who = nil
+    assert.equal("6\n", printed("who = 6\nwho"))
   end)
 
   it("lists its commands within 80 columns", function()
