@@ -30,26 +30,22 @@ local function items_of(text)
   return items
 end
 
-local habits ---@type Habit[]?
+local habits = {} ---@type Habit[] one for each item of a row
+local lines = {} ---@type table<string, Habit> the whole rows, by their Python
 
--- All rows; a row with several items gives one habit for each.
-local function all()
-  if habits then
-    return habits
-  end
-  habits = {}
-  for _, group in ipairs(rows_of.groups) do
-    for _, row in ipairs(group.rows) do
-      local typed, here = items_of(row[1]), items_of(row[2])
-      if #here > 1 and #here ~= #typed then
-        typed, here = { row[1] }, { row[2] }
-      end
+for _, group in ipairs(rows_of.groups) do
+  for _, row in ipairs(group.rows) do
+    local typed, here = items_of(row[1]), items_of(row[2])
+    local whole = { typed = row[1], here = row[2], row = row }
+    lines[row[1]] = lines[row[1]] or whole
+    if #here > 1 and #here ~= #typed then
+      habits[#habits + 1] = whole
+    else
       for i, text in ipairs(typed) do
         habits[#habits + 1] = { typed = text, here = here[i] or here[1], row = row }
       end
     end
   end
-  return habits
 end
 
 local function answer(habit)
@@ -60,7 +56,7 @@ end
 
 -- The first habit whose Python matches a pattern.
 local function find(pattern)
-  for _, habit in ipairs(all()) do
+  for _, habit in ipairs(habits) do
     if habit.typed:find(pattern) then
       return habit
     end
@@ -70,13 +66,7 @@ end
 
 -- The row that equals a line, apart from spaces and a final `;`.
 local function typed_row(line)
-  local text = line:gsub("%s*;?%s*$", "")
-  for _, habit in ipairs(all()) do
-    if habit.row[1] == text then
-      return { typed = text, here = habit.row[2], row = habit.row }
-    end
-  end
-  return nil
+  return lines[line:match "^(.-)%s*;?%s*$"]
 end
 
 -- The habit with a field or method, of the given receiver if possible.
@@ -93,7 +83,7 @@ end
 -- The habit for the Python syntax in a line.
 local function syntax_habit(line)
   local code = line:gsub("([\"'])[^\"']*%1", "''")
-  for _, habit in ipairs(all()) do
+  for _, habit in ipairs(habits) do
     if habit.row.syntax and code:find(habit.row.syntax) then
       return habit
     end
