@@ -117,24 +117,23 @@ end
 local function read(lines, line)
   local comment = { parameters = {}, fields = {}, results = {}, text = {}, raw = lines,
     line = line }
-  local tag -- the current tag with its text
-  local function finish()
-    if tag and tags[tag.name] then
-      tags[tag.name](comment, tag.text)
-    end
-  end
+  local found = {} -- tags with their texts
   for _, text in ipairs(lines) do
     local name, rest = text:match "^@(%a+)%s*(.*)$"
+    local last = found[#found]
     if name then
-      finish()
-      tag = { name = name, text = rest }
-    elseif tag then
-      tag.text = tag.text .. " " .. text:match "^%s*(.*)$"
+      found[#found + 1] = { name = name, text = rest }
+    elseif last then
+      last.text = last.text .. " " .. text:match "^%s*(.*)$"
     else
       table.insert(comment.text, (text:gsub("^ ", "")))
     end
   end
-  finish()
+  for _, tag in ipairs(found) do
+    if tags[tag.name] then
+      tags[tag.name](comment, tag.text)
+    end
+  end
   while comment.text[#comment.text] == "" do
     table.remove(comment.text)
   end
