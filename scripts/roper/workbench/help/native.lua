@@ -81,17 +81,16 @@ end
 -- Adds the definition of a function or class to the lines `out`. `classes` are those with methods.
 local function define(out, classes, block)
   local lines, class = block.lines, block.class
-  local is_prose = true
-  for i = 2, #lines do
-    if class and is_prose and lines[i]:find "^@" then
-      out[#out + 1] = "---" .. lines[1]
+  if class then -- its tags follow its @class
+    local at = 2
+    while lines[at] and not lines[at]:find "^@" do
+      at = at + 1
     end
-    is_prose = is_prose and not lines[i]:find "^@"
+    table.insert(lines, at, lines[1])
+  end
+  for i = 2, #lines do
     out[#out + 1] = lines[i]:find "^@" and "---" .. lines[i]
       or ("--- " .. lines[i]):gsub("%s+$", "")
-  end
-  if class and is_prose then
-    out[#out + 1] = "---" .. lines[1]
   end
   if block.path then
     out[#out + 1] = "---@source " .. block.place

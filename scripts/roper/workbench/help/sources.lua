@@ -124,42 +124,35 @@ end
 
 local classes ---@type table<string, DocumentedClass>
 
-local function add_classes(comments)
-  for _, comment in pairs(comments) do
+--- All documented classes.
+---@return table<string, DocumentedClass> by_name
+function M.classes()
+  if classes then
+    return classes
+  end
+  local all = {}
+  for _, comment in pairs(M.native()) do
+    all[#all + 1] = comment
+  end
+  for _, file in ipairs(lua_files(HERE, {})) do
+    local comments = M.comments(file)
+    table.move(comments, 1, #comments, #all + 1, all)
+    if files.read(file):find "options_of%.define%(" then -- loading a file registers its rows
+      local name = file:sub(#HERE + 2):gsub("%.lua$", ""):gsub("/", ".")
+      require("roper." .. name:gsub("%.init$", ""))
+    end
+  end
+  all = tables.joined(all, comment_of.parse(options_of.comments()))
+  classes = {}
+  for _, comment in ipairs(all) do
     if comment.class then
       classes[comment.class] = { comment = comment, methods = {} }
     end
   end
-end
-
--- Adds methods to classes, which may be in other files.
-local function add_methods(comments)
-  for _, comment in pairs(comments) do
+  for _, comment in ipairs(all) do -- a method may be in another file than its class
     local owner, method = (comment.name or ""):match "^([%w_]+):([%w_]+)$"
     if owner and classes[owner] then
       classes[owner].methods[method] = comment
-    end
-  end
-end
-
---- All documented classes.
----@return table<string, DocumentedClass> by_name
-function M.classes()
-  if not classes then
-    classes = {}
-    local all = { M.native() }
-    for i, file in ipairs(lua_files(HERE, {})) do
-      all[i + 1] = M.comments(file)
-      if files.read(file):find "options_of%.define%(" then -- loading a file registers its rows
-        local name = file:sub(#HERE + 2):gsub("%.lua$", ""):gsub("/", ".")
-        require("roper." .. name:gsub("%.init$", ""))
-      end
-    end
-    all[#all + 1] = comment_of.parse(options_of.comments())
-    for _, add in ipairs { add_classes, add_methods } do
-      for _, comments in ipairs(all) do
-        add(comments)
-      end
     end
   end
   return classes
