@@ -9,6 +9,8 @@ local M = {}
 
 ---@class Entry a public function, method, class or module
 ---@field path string such as "roper.nn.Linear", "tensor:sum", "Linear"
+---@field owner string path of its module or class; "" without one
+---@field name string last part of the path
 ---@field kind "function"|"method"|"class"|"module"
 ---@field comment Comment?
 ---@field value any nil for a class
@@ -19,6 +21,7 @@ local entries, by_path, path_of -- path_of: by function or module
 local function add(entry)
   if not by_path[entry.path] then
     by_path[entry.path] = entry
+    entry.owner, entry.name = entry.path:match "^(.-)[.:]?([%w_]+)$"
     entries[#entries + 1] = entry
     if entry.value ~= nil and not path_of[entry.value] then
       path_of[entry.value] = entry.path
@@ -226,14 +229,6 @@ function M.class_of(value)
   return type(name) == "string" and M.entry((name:gsub("^roper%.", ""))) or nil
 end
 
--- The last name of a path if it is directly below another path; nil otherwise.
-local function name_below(path, above)
-  local name = path:sub(#above + 2)
-  local separator = path:sub(#above + 1, #above + 1)
-  local is_below = path:sub(1, #above) == above and separator:find "[.:]" and name:find "^[%w_]+$"
-  return is_below and name or nil
-end
-
 --- The members of a module, or the methods of a class and of the classes that it extends.
 ---@param entry Entry
 ---@return Entry[]
@@ -241,10 +236,8 @@ function M.members(entry)
   local list, seen = {}, {}
   while entry do
     for _, other in ipairs(M.entries()) do
-      local name = name_below(other.path, entry.path)
-      if name and not seen[name] then
-        seen[name] = true
-        list[#list + 1] = other
+      if other.owner == entry.path and not seen[other.name] then
+        list[#list + 1], seen[other.name] = other, true
       end
     end
     entry = entry.kind == "class" and by_path[entry.comment.parent] or nil

@@ -46,7 +46,7 @@ local function unknown(name, lead)
     return ("%s %s…"):format(lead, name:sub(1, LONGEST))
   end
   for i, entry in ipairs(require("roper.workbench.help.catalogue").entries()) do
-    names[i] = name:find "[.:]" and entry.path or entry.path:match "[%w_]+$"
+    names[i] = name:find "[.:]" and entry.path or entry.name
   end
   local hint = require("roper.base.suggest").hint(name, names)
   return ("%s %s%s"):format(lead, name, hint)

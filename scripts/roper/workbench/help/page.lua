@@ -20,8 +20,8 @@ end
 ---@param entry Entry
 ---@return string address relative to the pages: "roper.nn.html#Linear", "tensor.html"
 function M.address(entry)
-  local owner, name = entry.path:match "^(.*)[.:]([%w_]+)$"
-  return M.has_page(entry) and entry.path .. ".html" or ("%s.html#%s"):format(owner, name)
+  return M.has_page(entry) and entry.path .. ".html"
+    or ("%s.html#%s"):format(entry.owner, entry.name)
 end
 
 --- The form of a call: "roper.sum(x, axis?, keep?)".
@@ -59,7 +59,7 @@ end
 function M.list(title, entries, is_member)
   return entries[1] ~= nil and { d.heading(title, 3), d.definitions(tables.map(entries,
     function(entry)
-      return { d.code(is_member and entry.path:match "[%w_]+$" or entry.path, M.address(entry)),
+      return { d.code(is_member and entry.name or entry.path, M.address(entry)),
         M.summary(entry) }
     end), true) }
 end

@@ -19,7 +19,7 @@ local function address_in(about)
   for _, one in ipairs(sources.with_options(about.comment.parameters, about.comment.fields)) do
     own[one.name] = true
   end
-  local owner = pages.has_page(about) and about.path or about.path:match "^(.*)[.:]"
+  local owner = pages.has_page(about) and about.path or about.owner
   return function(name)
     for _, above in ipairs { "", owner .. ".", owner .. ":", "roper." } do
       local entry = catalogue.entry(above .. name:gsub("%(%)$", ""))
@@ -40,7 +40,7 @@ end
 local function page(entry)
   local tree, members = pages.entry(entry)
   return html.page(entry.path, { search(), tree, tables.map(members, function(member)
-    return h.section { id = member.path:match "[%w_]+$",
+    return h.section { id = member.name,
       html.nodes((pages.entry(member)), address_in(member)) }
   end) }, { href = address_in(entry) })
 end
