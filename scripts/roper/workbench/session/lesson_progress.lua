@@ -21,15 +21,6 @@ function Progress:save(change)
   end
 end
 
--- The id of a question in the record, "STEP.QUESTION".
-local function id_of(lesson, number, question)
-  for i, one in ipairs(questions.of(lesson.steps[number])) do
-    if one == question then
-      return ("%d.%d"):format(number, i)
-    end
-  end
-end
-
 --- Loads the progress in a lesson.
 ---@param lesson table
 ---@param first integer? step to begin with; 1 discards the answers. By default the step where the
@@ -37,7 +28,12 @@ end
 ---@param path string? file of the lesson, if it is not in scripts/lessons
 ---@return table progress number: of the step to begin with; note: message to show at the start
 function M.open(lesson, first, path)
-  local self = setmetatable({ lesson = lesson, key = record.key(lesson, path) }, Progress)
+  local self = setmetatable({ lesson = lesson, key = record.key(lesson, path), ids = {} }, Progress)
+  for number, step in ipairs(lesson.steps) do
+    for i, question in ipairs(questions.of(step)) do
+      self.ids[question] = ("%d.%d"):format(number, i) -- as in the record
+    end
+  end
   local entries, problem = record.load()
   local entry = entries[self.key]
   local was_finished = entry and not first and entry.done and entry.step >= #lesson.steps
@@ -63,10 +59,10 @@ function Progress:reach(number)
   self:save(function(entry) entry.step = number end)
 end
 
---- Saves that a question of the current step was answered.
+--- Saves that a question was answered.
 ---@param question table
 function Progress:answer(question)
-  local id = id_of(self.lesson, self.number, question)
+  local id = self.ids[question]
   self.answered[id] = true
   self:save(function(entry)
     if not tables.set(entry.answered)[id] then
@@ -75,17 +71,17 @@ function Progress:answer(question)
   end)
 end
 
---- Whether a question of the current step was answered.
+--- Whether a question was answered.
 ---@param question table
 ---@return boolean
 function Progress:is_answered(question)
-  return self.answered[id_of(self.lesson, self.number, question)] == true
+  return self.answered[self.ids[question]] == true
 end
 
 --- Marks the questions of the current step as not answered, without changing the record.
 function Progress:forget()
   for _, question in ipairs(questions.of(self.lesson.steps[self.number])) do
-    self.answered[id_of(self.lesson, self.number, question)] = nil
+    self.answered[self.ids[question]] = nil
   end
 end
 
@@ -94,12 +90,10 @@ end
 function Progress:finish()
   self:save(function(entry) entry.done = true end)
   local right, count = 0, 0
-  for number, step in ipairs(self.lesson.steps) do
-    for _, question in ipairs(questions.of(step)) do
-      if question.kind ~= "open" then
-        count = count + 1
-        right = right + (self.answered[id_of(self.lesson, number, question)] and 1 or 0)
-      end
+  for question, id in pairs(self.ids) do
+    if question.kind ~= "open" then
+      count = count + 1
+      right = right + (self.answered[id] and 1 or 0)
     end
   end
   return count > 0 and ("You answered %d of %s.\n"):format(right, counted(count, "question")) or ""
