@@ -40,11 +40,6 @@ function Screenful:turn()
   self.used = 0
 end
 
--- The number of rows of a line, without counting escape sequences for colours.
-local function height(line, columns)
-  return math.max(1, math.ceil(width(line) / columns))
-end
-
 -- The number of lines that fit on a page of `rows` rows, of which `used` are filled. If not all
 -- fit, the page ends before an empty line, provided that the paragraph after it fits on a page or
 -- half the page is full.
@@ -75,7 +70,7 @@ function Screenful:show()
   end
   local columns, heights = terminal.columns(io.stdout), {}
   for i, line in ipairs(self.lines) do
-    heights[i] = height(line, columns)
+    heights[i] = math.max(1, math.ceil(width(line) / columns))
   end
   local count = fitting(heights, self.lines, self.used, rows)
   if self.used == 0 then
