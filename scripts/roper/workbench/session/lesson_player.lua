@@ -179,16 +179,14 @@ function words.again(player)
 end
 
 function words.hint(player)
-  local further = player.asked and player.asked.further or {}
-  local hint = further[(player.hints or 0) + 1]
+  local question = player.asked
+  local hint = question and question.further[player.hints + 1]
   if hint then
     player.hints = player.hints + 1
-    player:interject(document.paragraphs(hint))
-  elseif player.asked then
-    player:interject("There are no more hints. Type answer to see the answer.\n")
-  else
-    player:interject("There is no open question.\n")
   end
+  player:interject(hint and document.paragraphs(hint)
+    or question and "There are no more hints. Type answer to see the answer.\n"
+    or "There is no open question.\n")
 end
 
 function words.answer(player)
@@ -262,25 +260,23 @@ function respond.tried(player)
     questions.wanted(player.asked))))
 end
 
--- Judges text that may be an answer. Returns nil if it is not one, and otherwise whether it is
--- complete.
+-- Judges text that may be an answer and responds to it. Returns the kind of the verdict: "other" if
+-- it is not an answer.
 function Player:judge(text)
   if not self:run() then
     self.parts, self.asked = {}, nil
-    return true
+    return "failed"
   end
   local ok, verdict = eval.call(questions.judge, self.asked, text, self.scope,
     self.expected[self.asked])
   if not ok then
     verdict = { kind = "failed", failure = verdict }
   end
-  if verdict.kind == "incomplete" then
-    return false
-  elseif verdict.kind ~= "other" then
+  if respond[verdict.kind] then
     self:say(verdict.shown and verdict.shown .. "\n" or "")
     respond[verdict.kind](self, verdict)
-    return true
   end
+  return verdict.kind
 end
 
 -- Handles a line: a command, an answer, or Lua. `open` is the incomplete text of the lines before.
@@ -294,12 +290,9 @@ function Player:take(line, open)
   end
   local text = open and open .. "\n" .. line or line
   local is_asking = self:is_asking()
-  local is_complete
-  if is_asking then
-    is_complete = self:judge(text)
-  end
-  if is_complete ~= nil then
-    return not is_complete and text or nil
+  local kind = is_asking and self:judge(text) or "other"
+  if kind ~= "other" then
+    return kind == "incomplete" and text or nil
   end
   local rest = self.session:feed(text)
   self.is_over = self.is_over or self.session.is_over
