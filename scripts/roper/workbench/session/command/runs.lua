@@ -78,17 +78,16 @@ local function unfinished(runs)
     local line
     if run.status == "failed" then
       notes[#notes + 1] = ("%s failed: %s"):format(name, escape.line(run.failure or "unknown"))
-    elseif run.status == "stopped" then
-      notes[#notes + 1] = run.kept == nil
-        and name .. " stopped before its first checkpoint; it will restart from step 0" or nil
+    elseif run.status == "stopped" and run.kept == nil then
+      notes[#notes + 1] = name
+        .. " stopped before its first checkpoint; it will restart from step 0"
     end
-    if run.kept ~= false and run.config.experiment
-      and (run.status == "stopped" or run.status == "waiting") then
-      line = resume_command.resume(run.folder)
-    end
-    if parent and (run.status == "failed" or run.status == "stopped" or run.status == "waiting")
+    local can_resume = run.status == "stopped" or run.status == "waiting"
+    if parent and (can_resume or run.status == "failed")
       and require("roper.base.file").stat(parent .. "/sweep.json") then
       line = resume_command.line { "sweep", parent }
+    elseif can_resume and run.kept ~= false and run.config.experiment then
+      line = resume_command.resume(run.folder)
     end
     if line and not known[line] then
       known[line], lines[#lines + 1] = true, line
