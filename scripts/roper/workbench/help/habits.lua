@@ -54,7 +54,6 @@ local function answer(habit)
     row.note and ": " .. row.note or "")
 end
 
--- The first habit whose Python matches a pattern.
 local function find(pattern)
   for _, habit in ipairs(habits) do
     if habit.typed:find(pattern) then
@@ -80,7 +79,6 @@ local function bare_habit(name)
   return find("^" .. name .. "$") or find("%f[%w_.]" .. name .. "[%('\"]")
 end
 
--- The habit for the Python syntax in a line.
 local function syntax_habit(line)
   local code = line:gsub("([\"'])[^\"']*%1", "''")
   for _, habit in ipairs(habits) do
@@ -103,7 +101,6 @@ local function namesake(name)
   return nil
 end
 
--- The answer to an undefined global.
 local function about_global(name, line)
   local path = line:match("%f[%w_.]" .. name .. "[%w_.]*") or name
   local last = path:match "%.([%w_]+)$"

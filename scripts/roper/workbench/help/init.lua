@@ -8,7 +8,6 @@ local M = {}
 
 local LONGEST <const> = 60 -- characters of a name; no suggestions for longer names
 
--- The value of a name in the session.
 local function value_of(name, globals)
   if not name:find "^[%a_][%w_]*[%w_.:]*$" then
     return nil
@@ -72,7 +71,6 @@ local function standard_name(value)
   return nil
 end
 
--- The page of a function without a documentation comment.
 local function bare_function(value, name)
   local standard = standard_name(value)
   if standard then
@@ -155,7 +153,6 @@ function M.help(what)
   end
 end
 
--- Does a function have an option with this text in its name?
 local function has_option(entry, text)
   for _, option in ipairs(require("roper.workbench.help.catalogue").options(entry)) do
     if option.name:lower():find(text, 1, true) then

@@ -64,7 +64,6 @@ function M.list(title, entries, is_member)
     end), true) }
 end
 
--- A type, with links to classes.
 local function linked(kind)
   local parts = {}
   for between, word in kind:gmatch "([^%a_]*)([%w_.]*)" do
@@ -137,7 +136,6 @@ function forms.example(lines)
   return { d.heading("Example", 3), d.transcript(pieces(lines), 2) }
 end
 
--- The blocks of a comment that are of the given kinds.
 local function blocks(comment, ...)
   local kinds = tables.set { ... }
   return tables.map(comment_of.blocks(comment), function(block)
@@ -145,7 +143,6 @@ local function blocks(comment, ...)
   end)
 end
 
--- The page of a function or method.
 local function action(entry)
   local comment, listed = entry.comment, {}
   local aliases = entry.same and { catalogue.entry(entry.same) } or catalogue.aliases(entry)

@@ -36,7 +36,6 @@ local function search(is_index)
       placeholder = "search", ["aria-label"] = "search", autocomplete = "off" } } }
 end
 
--- The page of a module or a class.
 local function page(entry)
   local tree, members = pages.entry(entry)
   return html.page(entry.path, { search(), tree, tables.map(members, function(member)

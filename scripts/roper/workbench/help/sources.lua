@@ -104,7 +104,6 @@ function M.head(path)
   return first and not first.name and first or nil
 end
 
--- All Lua files below a folder.
 local function lua_files(path, list)
   local luv = require "luv"
   for name, kind in luv.fs_scandir_next, assert(luv.fs_scandir(path)) do

@@ -66,7 +66,6 @@ local function add_function(out, entry, done)
   out[#out + 1] = ""
 end
 
--- Is it defined in native.lua?
 local function is_native(entry)
   return sources.native()[entry.path] ~= nil
 end

@@ -32,7 +32,6 @@ local function misuse(message, command)
   return MISUSED
 end
 
--- Defines the globals of scripts and sessions.
 local function set_globals()
   _G.roper = require "roper"
   _G.plot = require "roper.workbench.plot"

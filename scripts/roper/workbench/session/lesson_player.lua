@@ -129,7 +129,6 @@ function Player:redo(number)
   self:go(math.max(1, number))
 end
 
--- Goes to the next step, or ends the lesson after the last one.
 function Player:next_step()
   if self.number == #self.lesson.steps then
     self.is_over = true

@@ -26,7 +26,6 @@ local function text_tables(found)
     end) }
 end
 
--- The results on longer problems.
 local function problem_tables(found)
   return table_of({ "longer problems", "solved", "accuracy", "loss", "floor" }, found.longer,
     function(one)

@@ -17,7 +17,6 @@ local function work(parsed)
   return worker.run(trials, worker.lines(io.stdout))
 end
 
--- Submits workers to Slurm.
 local function submit(parsed)
   local sweep = require "roper.workbench.study.sweep"
   local trials, folder = sweep.prepare(parsed.what, parsed.fields, parsed.folder)

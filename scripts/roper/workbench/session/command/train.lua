@@ -42,7 +42,6 @@ local function size(bytes)
     or ("%.0f GiB"):format(mebibytes / 1024)
 end
 
--- Prints the configuration and its cost.
 local function show(config)
   local out = io.stdout
   out:write(require("roper.workbench.study.experiment").describe(config.experiment, config), "\n\n")

@@ -33,7 +33,6 @@ local function tensor_html(tensor, text)
   return markup.render(parts)
 end
 
--- Displays the results of an expression.
 local function show(_, results, hint)
   local text, value = escape.text(format.results(results) .. hint), results[1]
   local is_table = results.n == 1 and format.is_tensor(value) and value:rank() > 0

@@ -7,7 +7,6 @@ local M = {}
 local SAMPLE <const>, ALL <const> = 0.02, 1 -- seconds
 local FEWEST <const>, MOST <const> = 5, 100 -- samples
 
--- The duration of `runs` runs in seconds.
 local function clock(action, runs)
   local start = uv.hrtime()
   for _ = 1, runs do

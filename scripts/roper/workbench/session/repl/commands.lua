@@ -144,7 +144,6 @@ function percent.who(session)
   io.stdout:write(who.text(who.variables(session.globals, session.known)))
 end
 
--- Runs a shell command and reports its failure.
 local function shell(command)
   io.stdout:flush()
   local ok, how, number = os.execute(command)

@@ -45,7 +45,6 @@ local function names_scheme(before)
     or before:find "%f[%w_]position[.:]%a+%s*%(?%s*$"
 end
 
--- The help entry of the function at the end of a text.
 local function entry_of(caller, globals)
   return require("roper.workbench.help.catalogue").of_value((names_of.at_end(caller, globals)))
 end

@@ -36,7 +36,6 @@ local function editor_command()
     .. "roper", 0)
 end
 
--- The text after the user edited it.
 local function edited(text)
   local editor = editor_command()
   return scoped.with_file("input.lua", text .. "\n", function(path)

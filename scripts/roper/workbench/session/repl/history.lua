@@ -14,7 +14,6 @@ local function escaped(entry)
   return (entry:gsub("[\\\n]", ESCAPES))
 end
 
--- Writes the file with these entries, if it can be written.
 local function rewrite(path, entries)
   local lines = tables.map(entries, function(entry) return escaped(entry) .. "\n" end)
   pcall(files.write, path, table.concat(lines))

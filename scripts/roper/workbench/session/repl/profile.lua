@@ -16,7 +16,6 @@ local HOOKED <const> = 4 -- stack level of the hooked function in Profile:entry
 local Profile = {}
 Profile.__index = Profile
 
--- The entry of the hooked function.
 function Profile:entry()
   local where = debug.getinfo(HOOKED, "Sf")
   local called = where.func
@@ -44,7 +43,6 @@ function Profile:leave(now)
   return frame
 end
 
--- Handles a call or return event.
 function Profile:event(kind)
   local now, stack = uv.hrtime() * 1e-9, self.stack
   local top = stack[#stack]

@@ -133,7 +133,6 @@ local function name_hint(source, value, globals)
     or ""
 end
 
--- Does a final `;` suppress printing?
 local function is_muted(source)
   return source:find ";%s*$" ~= nil
 end
