@@ -10,7 +10,7 @@ local scratch = require("tests.scratch")
 local PEAKS <const> = [[
   local core, experiment = require "roper.core", require "roper.workbench.study.experiment"
   local evaluation = require "roper.training.evaluation"
-  core.threads(2)
+  core.threads(1)
   for _, fields in ipairs(CONFIGURATIONS) do
     local config = experiment.configure("addition", fields)
     local cost = require("roper.workbench.study.experiment.estimate").run(config)
@@ -40,8 +40,19 @@ local PEAKS <const> = [[
 ]]
 
 describe("estimate.run", function()
-  setup(scratch.create)
-  teardown(scratch.remove)
+  local threads
+
+  -- One thread: others would only wait for each other on small models.
+  setup(function()
+    scratch.create()
+    threads = core.threads()
+    core.threads(1)
+  end)
+
+  teardown(function()
+    scratch.remove()
+    core.threads(threads)
+  end)
 
   it("counts parameters and times, and leaves the generator", function()
     roper.seed(3)
@@ -98,6 +109,7 @@ describe("estimate.run", function()
 
   it("extrapolates to longer sequences what schemes keep of every pair of tokens", function()
     local script = scratch.write("schemes.lua", [[
+      require("roper.core").threads(1)
       local experiment = require "roper.workbench.study.experiment"
       local estimate = require "roper.workbench.study.experiment.estimate"
       for _, case in ipairs { { "rope", 513 }, { "alibi", 513 }, { "cope", 513 },
