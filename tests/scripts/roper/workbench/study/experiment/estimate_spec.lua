@@ -72,7 +72,7 @@ describe("estimate.run", function()
 
   it("counts the parameters of models that are larger than those it builds", function()
     for _, position in ipairs({ "shaw:learned+t5", "kerple+learned_frequencies" }) do
-      local config = experiment.configure("copy", { preset = "smoke", d_model = 144, heads = 9,
+      local config = experiment.configure("copy", { preset = "smoke", d_model = 288, heads = 9,
         layers = 6, d_ff = 300, length = 80, batch = 1, problems = 1, activation = "swiglu",
         position = position })
       assert.equal(experiment.build(config).model:count(), estimate.run(config).parameters)
