@@ -4,23 +4,16 @@ local escape = require "roper.base.escape"
 local M = {}
 
 --- A command line of this program, quoted for a shell.
----@param words string[]
+---@param words string[]? by default those that started this process
 ---@param ranks table? of a run under mpirun
 ---@return string
 function M.line(words, ranks)
   local program = arg and arg[0] and arg[0]:match "^.*roper$" or "./roper"
-  local line = { program, table.unpack(words) }
+  local line = { program, table.unpack(words or arg or {}) }
   for i, word in ipairs(line) do
     line[i] = escape.word(escape.line(word))
   end
   return (ranks and ("mpirun -n %d "):format(ranks.size) or "") .. table.concat(line, " ")
-end
-
---- The command line that started this process.
----@param ranks table?
----@return string
-function M.same(ranks)
-  return M.line(arg or {}, ranks)
 end
 
 --- The command that resumes a run, with the files loaded for it.

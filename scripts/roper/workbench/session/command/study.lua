@@ -32,7 +32,7 @@ return {
     end
     local study = require("roper.workbench.study.quick_study").run { experiment = experiment,
       seeds = parsed.seeds, folder = parsed.folder, fields = fields, jobs = parsed.jobs,
-      resume_command = require("roper.workbench.session.resume_command").same() }
+      resume_command = require("roper.workbench.session.resume_command").line() }
     arguments.check_failed(study.failed)
   end,
 }

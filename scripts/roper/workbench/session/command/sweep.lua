@@ -64,7 +64,7 @@ return {
       local sweep
       sweep, failed = sweeps.run { what = parsed.what, fields = parsed.fields,
         folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads,
-        resume_command = resume_command.same() }
+        resume_command = resume_command.line() }
       local report = require "roper.workbench.study.report"
       io.stdout:write("\n", report.text(report.of(sweep)), "\nThe runs are in ",
         escape.line(sweep.folder), ". To write the report:\n",

@@ -10,7 +10,7 @@ local function report_interrupt(run, ranks)
   io.stderr:write(step and ("%s stopped at step %d. To resume:\n%s\n"):format(
     escape.line(run), step, resume_command.resume(run, ranks))
     or ("Stopped before the first checkpoint. To start again:\n%s\n"):format(
-      resume_command.same(ranks)))
+      resume_command.line(nil, ranks)))
 end
 
 -- Trains in the folder of a run to resume, or in a new folder, and prints the result. Of several
