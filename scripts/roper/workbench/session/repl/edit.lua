@@ -7,7 +7,7 @@ local M = {}
 
 -- The input to edit: the last one, one by its number, or the one that defined a function.
 local function chosen(session, text)
-  local value = text ~= "" and names.resolve(text, session.globals)
+  local value = text ~= "" and names.at_end(text, session.globals)
   local source = type(value) == "function" and debug.getinfo(value, "S").source
   local number = text == "" and session.count or math.tointeger(text)
     or source and math.tointeger(source:match "^=input (%d+)$")
