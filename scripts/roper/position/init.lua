@@ -5,9 +5,10 @@ local join = require "roper.position.join"
 local options_of = require "roper.base.options"
 local positions = require "roper.position.positions"
 local schemes = require "roper.position.scheme"
-local suggest = require "roper.base.suggest"
+local registry = require "roper.position.registry"
 local syntax = require "roper.position.syntax"
 local tables = require "roper.base.tables"
+local texts = require "roper.position.text"
 local uv = require "luv"
 
 local M = {}
@@ -17,17 +18,11 @@ M.convert_pairing = require("roper.position.pairing").convert_pairing
 ---@class RopeOptions: RotaryOptions
 ---@field dim? integer = 2; features of a head
 
--- Options that are filled in from the model or the input, if a scheme takes them.
-local CONTEXT <const> = { "dim", "heads", "d_model", "length" }
-
-local definitions, names = {}, {}
+local definitions, names, find = registry.definitions, registry.names, registry.find
 
 local function add(name, definition)
-  if not definitions[name] then
-    names[#names + 1] = name
-  end
-  schemes.complete(name, definition)
-  definitions[name], M[name] = definition, definition.make
+  registry.add(name, definition)
+  M[name] = definition.make
 end
 
 for file in uv.fs_scandir_next, assert(uv.fs_scandir(
@@ -83,15 +78,6 @@ function M.register(name, scheme)
   add(name, tables.merged(scheme))
 end
 
-local function find(name)
-  local definition = definitions[name]
-  if not definition then
-    error(("position: expected one of %s, got %s%s"):format(table.concat(names, ", "),
-      options_of.shown(name), suggest.hint(tostring(name), names)), 0)
-  end
-  return definition
-end
-
 --- The options of a scheme, each with the kind of its value.
 ---
 --- Errors: an unknown name; the message suggests the nearest one.
@@ -120,15 +106,13 @@ function M.revision(name)
   return find(name).revision or 1
 end
 
--- The options for a definition, with missing ones filled in from the context.
-local function fill(definition, options, context)
-  local known = {}
-  for _, name in ipairs(CONTEXT) do
-    known[name] = definition.takes[name] and context[name]
+-- Creates a scheme, with missing options filled in from the context.
+local function make(name, options, context)
+  local definition, known = find(name), {}
+  for option in pairs(texts.CONTEXT) do
+    known[option] = definition.takes[option] and context[option]
   end
-  local result = tables.merged(known, options)
-  result.type = nil
-  return result
+  return definition.make(tables.merged(known, options))
 end
 
 --- The first name in an option `position` that is not the name of a scheme, such as that of your
@@ -161,24 +145,27 @@ end
 
 -- The schemes that a text combines in one attention.
 local function joined(text)
-  local layers = syntax.parse(text, "position")
+  local layers = texts.parse(text, "position")
   if layers[2] then
     error(("position: expected schemes of one layer, got %s; give a Transformer a list, {%s}")
-      :format(text, table.concat(tables.map(layers, function(parts)
+      :format(syntax.brief(text), table.concat(tables.map(layers, function(parts)
         return ("%q"):format(syntax.text { parts })
       end), ", ")), 0)
   end
   return layers[1]
 end
 
---- Creates a scheme from its name or from a table of options with the field `type`. Names joined by
---- "+" create a combination of schemes. A scheme is returned unchanged.
+--- Creates a scheme from its name or from a table of options with the field `type`. Options can
+--- follow the name in braces. Names joined by "+" create a combination of schemes. A scheme is
+--- returned unchanged.
 ---
---- Errors: an unknown name; the message suggests the nearest one.
+--- Errors: an unknown name or option; the message suggests the nearest one.
 ---
 ---     > roper.position.resolve("rope", 4)
 ---     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "qk"}
 ---     > roper.position.resolve({type = "rope", rotate = "vo"}, 4)
+---     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "vo"}
+---     > roper.position.resolve("rope{rotate=vo}", 4)
 ---     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "vo"}
 ---     > roper.position.resolve("rope+alibi", {dim = 4, heads = 2}).name
 ---     "rotary+alibi"
@@ -194,12 +181,38 @@ function M.resolve(position, context)
   context = type(context) == "table" and context or { dim = context }
   local options = type(position) == "table" and position or { type = position }
   local name = options.type
-  local parts = options.parts or type(name) == "string" and not definitions[name] and joined(name)
-  if parts and (parts[2] or options.parts) then
-    return join.join(tables.map(parts, function(part) return M.resolve(part, context) end))
+  if options.parts then
+    return join.join(tables.map(options.parts, function(part) return M.resolve(part, context) end))
   end
-  local definition = find(name)
-  return definition.make(fill(definition, options, context))
+  local own = tables.merged(options)
+  own.type = nil
+  if definitions[name] or type(name) ~= "string" then
+    return make(name, own, context)
+  end
+  local parts = joined(name)
+  if next(own) then
+    parts = { texts.with(parts, own, "position") }
+  end
+  local made = tables.map(parts, function(part)
+    return part.type ~= "none" and make(part.type, part.options or {}, context) or nil
+  end)
+  return parts[2] and join.join(made) or made[1]
+end
+
+--- The canonical text of position schemes: options are sorted by name, and left out if they have
+--- their default value. Methods, runs and trials are named by it.
+---
+--- Errors: an unknown name or option; an option that the model sets itself, such as dim; a value
+--- that text cannot represent, such as a tensor.
+---
+---     > roper.position.canonical "yarn{slow=1, factor=4.0}"
+---     "yarn{factor=4}"
+---     > roper.position.canonical {{type = "t5", buckets = 16}, "rope+alibi"}
+---     "t5{buckets=16}:rope+alibi"
+---@param position string|table in a form that Transformer takes, except created schemes
+---@return string text
+function M.canonical(position)
+  return texts.canonical(position, "position")
 end
 
 -- The definitions of a scheme or of its parts, and its name.
@@ -225,7 +238,8 @@ local function parts_of(scheme)
     error(("position: expected a scheme, its name or {type = name, ...}, got %s%s"):format(
       type(scheme) == "table" and "type = " or "", tostring(name)), 0)
   end
-  return tables.map(joined(name), function(part) return find(part.type) end), name
+  local parts = joined(name)
+  return tables.map(parts, function(part) return find(part.type) end), syntax.text { parts }
 end
 
 --- Describes a scheme: its formula and source, whether attention depends on relative positions
@@ -252,7 +266,8 @@ function M.describe(scheme)
   return describe.one(parts, name, function(context)
     local options = type(scheme) == "string" and { type = scheme } or scheme
     return M.resolve(options, context)
-  end, type(scheme) == "table" and not schemes.is_scheme(scheme) and scheme or nil)
+  end, type(scheme) == "string" and joined(scheme)[1].options
+    or type(scheme) == "table" and not schemes.is_scheme(scheme) and scheme or nil)
 end
 
 local GIVEN <const> = "number|number[]|tensor"

@@ -56,9 +56,14 @@ local KINDS <const> = { name = "string", takes = "table", decays = "table", revi
   per_layer = "boolean", relative = "boolean", formula = "string", source = "string",
   summary = "string" }
 
---- The options of the core's rotary schemes with their kinds.
-M.ROTARY = { dim = "size", rotate = "string?", pairing = "string?", base = "number?",
-  fraction = "number?", value_fraction = "number?" }
+--- Returns the options of a rotary scheme of the core, with their kinds and defaults.
+---@param rotate string default of the option
+function M.rotary_options(rotate)
+  return { dim = "size", rotate = { "string", rotate },
+    pairing = { { "half", "interleaved" }, "half" }, base = { "number", 10000 },
+    fraction = { "number", 1 }, value_fraction = "number?", last = { "boolean", false },
+    magnitude = { "number", 1 } }
+end
 
 --- The options that create the same scheme.
 ---

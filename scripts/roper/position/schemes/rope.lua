@@ -16,7 +16,7 @@ local core = require "roper.core"
 local schemes = require "roper.position.scheme"
 
 return {
-  takes = schemes.ROTARY,
+  takes = schemes.rotary_options "qk",
   make = function(options)
     return core.rotary(schemes.with_defaults(options, { rotate = "qk" }))
   end,

@@ -13,7 +13,7 @@ local core = require "roper.core"
 local schemes = require "roper.position.scheme"
 
 return {
-  takes = schemes.ROTARY,
+  takes = schemes.rotary_options "qkvo",
   make = function(options)
     return core.rotary(schemes.with_defaults(options, { rotate = "qkvo" }))
   end,

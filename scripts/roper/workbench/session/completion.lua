@@ -52,9 +52,9 @@ local function field_words(values, word)
   if not field then
     return tables.map(tables.keys(values), function(name) return name .. "=" end)
   end
-  local start = #word - #require("roper.position.syntax").unfinished(given or "")
   local list = type(values[field]) == "table" and values[field] or {}
-  return tables.map(list, function(value) return word:sub(1, start) .. value end)
+  local found, start = require("roper.position.text").completions(given, list)
+  return tables.map(found, function(value) return word:sub(1, #word - #start) .. value end)
 end
 
 -- Lessons, or the steps of the given lesson. A lesson in a file is not loaded.
@@ -101,13 +101,13 @@ local function words_after(words, last, commands)
   return {}
 end
 
---- The completions of the last word of a command line.
+--- The completions of the last word of a command line, without a quote at its beginning.
 ---@param line string up to the cursor
 ---@param commands string[] names of all commands
 ---@return string[] words empty if the shell should complete a file name
 function M.words(line, commands)
-  local words, last = {}, line:match "%S*$"
-  for word in line:sub(1, #line - #last):gmatch "%S+" do
+  local words, before, last = {}, line:match "^(.-)['\"]?(%S*)$"
+  for word in before:gmatch "%S+" do
     words[#words + 1] = word
   end
   local found = {}

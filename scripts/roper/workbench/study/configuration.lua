@@ -24,7 +24,11 @@ function M.is_valid(config)
       return false
     end
   end
-  return is_name(config.experiment) and is_name(config.position) and is_name(config.rotate or "")
+  local position = config.position
+  -- Options may contain any text; `file_name` makes a name of it.
+  local is_position = is_name(position)
+    or position:find "{" and escape.line(position) == position
+  return is_name(config.experiment) and is_position and is_name(config.rotate or "")
     and math.type(config.problems or 0) == "integer"
 end
 

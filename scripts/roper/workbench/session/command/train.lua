@@ -19,7 +19,7 @@ local function train(config, resume, ranks)
   local files = require "roper.base.file"
   local is_first = require("roper.training.ranks").is_first(ranks)
   local run = resume or is_first and files.fresh(("runs/%s-%s-%d"):format(config.experiment,
-    config.position, config.seed)) or nil
+    require("roper.position.text").file_name(config.position), config.seed)) or nil
   local ok, result = pcall(require("roper.workbench.study.run").run, config,
     { run = run, resume = resume ~= nil, ranks = ranks })
   if not ok and is_first and not resume and not files.stat(run .. "/config.json") then

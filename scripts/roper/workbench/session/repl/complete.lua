@@ -41,6 +41,7 @@ end
 
 -- Is a string after this text a position scheme, as in `position = "` or `position = {"rope", "`?
 local function names_scheme(before)
+  before = before:gsub('"[^"\n]*"', '""'):gsub("'[^'\n]*'", "''") -- may have options in braces
   return before:find "%f[%w_]position%s*=%s*{?[^{}=]*$"
     or before:find "%f[%w_]position[.:]%a+%s*%(?%s*$"
 end
@@ -103,8 +104,9 @@ local function find(text, globals)
   end
   local place = cursor.at_end(text)
   if place.kind == "string" and names_scheme(text:sub(1, -#place.text - 2)) then
-    local start = require("roper.position.syntax").unfinished(place.text)
-    return matches(start, require("roper.position").list(), place.quote)
+    local names, start, is_name = require("roper.position.text").completions(place.text,
+      require("roper.position").list())
+    return matches(start, names, is_name and place.quote or "")
   elseif place.kind == "string" then
     local before = text:sub(1, -#place.text - 2)
     local keys = keys_before(before, globals)

@@ -3,6 +3,7 @@ local options_of = require "roper.base.options"
 require "roper.model" -- declares TransformerOptions
 require "roper.training" -- declares TrainOptions
 local position = require "roper.workbench.study.experiment.position"
+local brief = require("roper.position.syntax").brief
 local tables = require "roper.base.tables"
 local tasks = require "roper.tasks"
 
@@ -135,7 +136,9 @@ function M.convert(field, value)
   elseif kind == "scheme" then
     local names, missing = position.names(), position.missing(value)
     refusal = missing and ("expected one of %s, got %s%s"):format(table.concat(names, ", "),
-      options_of.shown(value), require("roper.base.suggest").hint(missing, names))
+      options_of.shown(type(value) == "string" and brief(value) or value),
+      require("roper.base.suggest").hint(missing, names))
+    result = not refusal and position.canonical(value)
   else
     if kind == "boolean" then
       result = value == "true" or value ~= "false" and value

@@ -61,7 +61,7 @@ end
 --- defaults.
 ---
 --- Errors: the experiment, a field or the preset does not exist; a value does not fit its field; a
---- required field is missing.
+--- required field is missing; an option of the position scheme contradicts a field.
 ---
 ---     > config = roper.experiment.configure("addition", {steps = 5, rate = "1e-3"})
 ---     > config.steps, config.rate, config.preset
@@ -116,6 +116,8 @@ function M.configure(name, given)
     error(("field d_model: %d is not divisible by heads, %d"):format(config.d_model, config.heads),
       0)
   end
+  position.complete(config, given, given.position or definition.presets[preset].position
+    or config.position)
   config.revision = position.revision(config)
   return config
 end

@@ -1,11 +1,16 @@
---- The field `position` of experiments: the name of a scheme or mutant, several schemes in one
---- attention ("rope+alibi"), or a list that repeats over the layers ("rope:none").
+--- The field `position` of experiments: the name of a scheme or mutant, a scheme with options
+--- ("yarn{factor=4}"), several schemes in one attention ("rope+alibi"), or a list that repeats over
+--- the layers ("rope:none").
 local mutants = require "roper.workbench.study.experiment.mutants"
 local position = require "roper.position"
+local scoped = require "roper.base.scoped"
 local syntax = require "roper.position.syntax"
 local tables = require "roper.base.tables"
+local texts = require "roper.position.text"
 
 local M = {}
+
+local WHERE <const> = "field position" -- the start of messages
 
 --- The fields that are passed to each scheme that takes them.
 ---@type Field[]
@@ -28,7 +33,8 @@ end
 
 --- Returns the documentation of the field.
 function M.meaning()
-  local meaning = "scheme; + joins several in one attention, : gives each layer its own"
+  local meaning = "scheme; braces set its options, yarn{factor=4}; + joins several in one "
+    .. "attention, : gives each layer its own"
   for _, name in ipairs(tables.keys(mutants)) do
     meaning = ("%s; %s is a mutant: %s"):format(meaning, name, mutants[name].summary)
   end
@@ -38,7 +44,16 @@ end
 -- Returns the schemes of each layer in turn, and the mutant if the value is its name.
 local function layers_of(value)
   local mutant = mutants[value]
-  return syntax.parse(mutant and mutant.position or value, "field position"), mutant
+  return texts.parse(mutant and mutant.position or value, WHERE), mutant
+end
+
+--- Returns the canonical text of a value; a mutant is named by its name.
+---
+--- Errors: an unknown scheme; an option that the scheme does not take, or of another kind.
+---@param value string|table
+---@return string text
+function M.canonical(value)
+  return mutants[value] and value or texts.canonical(value, WHERE)
 end
 
 --- Returns the first name in a value that no scheme has.
@@ -47,10 +62,12 @@ end
 ---@param value any
 ---@return string? name nil if all are known
 function M.missing(value)
-  if type(value) ~= "string" then
+  if type(value) ~= "string" and type(value) ~= "table" then
     return tostring(value)
   end
-  return position.missing((layers_of(value)))
+  local mutant = mutants[value]
+  return position.missing(mutant and mutant.position
+    or type(value) == "string" and syntax.parse(value, WHERE) or value)
 end
 
 --- Raises an error if a configuration needs a scheme that is not registered.
@@ -64,12 +81,15 @@ function M.require(where, config)
   end
 end
 
--- Returns a scheme with the fields that it takes and that differ from their defaults.
-local function options_of(name, config)
-  local options, takes = { type = name }, position.takes(name)
+-- Returns a scheme with its options, and with the fields that it takes and that differ from their
+-- defaults.
+local function options_of(scheme, config)
+  local name = scheme.type
+  local options, takes = tables.merged(scheme.options, { type = name }), position.takes(name)
   for _, field in ipairs(M.FIELDS) do
     local option, default = field[1], field[3]
-    if takes[option] and config[option] ~= default then
+    if takes[option] and scheme.given[option] == nil and config[option]
+      and config[option] ~= default then
       options[option] = config[option]
     end
   end
@@ -81,10 +101,57 @@ end
 ---@return string|table position
 function M.scheme(config)
   local layers = tables.map(layers_of(config.position), function(joined)
-    local parts = tables.map(joined, function(part) return options_of(part.type, config) end)
+    local parts = tables.map(joined, function(part) return options_of(part, config) end)
     return parts[2] and { type = "join", parts = parts } or parts[1]
   end)
   return layers[2] and layers or layers[1]
+end
+
+-- Raises an error if the schemes of a configuration cannot be created. Restores the random state.
+local function try(config)
+  local context = { dim = config.d_model // config.heads, heads = config.heads,
+    d_model = config.d_model, length = config.length }
+  local layers = M.scheme(config)
+  local ok, message = scoped.with_seed(1, function()
+    return pcall(function()
+      for _, layer in ipairs(type(layers) == "table" and layers[1] and layers or { layers }) do
+        position.resolve(layer, context)
+      end
+    end)
+  end)
+  if not ok then
+    error(WHERE .. ": " .. require("roper.base.diagnostics").without_place(message), 0)
+  end
+end
+
+--- Completes a configuration whose position has options: a field that one of them sets becomes
+--- false, not set.
+---
+--- Errors: a field and an option have different values; the schemes cannot be created, because
+--- options contradict each other or the sizes of the model.
+---@param config table is changed
+---@param given table the fields that were given
+---@param value string|table the position before `canonical`
+function M.complete(config, given, value)
+  if mutants[value] or type(value) == "string" and not value:find "{" then
+    return
+  end
+  for _, scheme in ipairs(tables.joined(table.unpack(texts.layers(value, WHERE)))) do
+    for _, field in ipairs(M.FIELDS) do
+      local name = field[1]
+      local option = scheme.given[name]
+      if option ~= nil and given[name] and config[name] and config[name] ~= option then
+        error(("field %s: %s is given, but %s=%s in position=%s; set it once"):format(name,
+          config[name], name, option, syntax.brief(config.position)), 0)
+      end
+    end
+  end
+  for _, scheme in ipairs(tables.joined(table.unpack(layers_of(config.position)))) do
+    for _, field in ipairs(M.FIELDS) do
+      config[field[1]] = (scheme.options or {})[field[1]] == nil and config[field[1]]
+    end
+  end
+  try(config)
 end
 
 --- Returns the revisions, such as "kerple 2, proportional 2", of the schemes and mutants of a

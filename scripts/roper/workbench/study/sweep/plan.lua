@@ -6,6 +6,7 @@ local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.base.file"
 local hash = require "roper.base.hash"
 local position = require "roper.workbench.study.experiment.position"
+local file_name = require("roper.position.text").file_name
 local finally = require("roper.base.scoped").finally
 local tables = require "roper.base.tables"
 local uv = require "luv"
@@ -124,8 +125,8 @@ end
 -- Creates a trial from its configuration.
 local function new_trial(folder, config)
   local id = M.hash(config)
-  local name = ("%s%s-%d-%s"):format(config.position, config.rotate and "-" .. config.rotate or "",
-    config.seed, id:sub(1, 8))
+  local name = ("%s%s-%d-%s"):format(file_name(config.position),
+    config.rotate and "-" .. config.rotate or "", config.seed, id:sub(1, 8))
   return { id = id, name = name, folder = folder .. "/" .. name, config = config }
 end
 
