@@ -1,4 +1,5 @@
 --- Statistics of a sweep, for each method and for each pair of methods.
+local as_stored = require("roper.workbench.study.experiment.position").as_stored
 local measures = require "roper.workbench.study.measures"
 local statistics = require "roper.workbench.study.statistics"
 local suggest = require "roper.base.suggest"
@@ -151,6 +152,10 @@ end
 function M.of(sweep, baseline)
   local methods, compared, by_name = {}, {}, {}
   local list = measures.of(sweep.trials)
+  if baseline and not tables.set(sweep.methods)[baseline] then
+    local first, rest = baseline:match "^(%S+)(.*)$"
+    baseline = first and as_stored(first) .. rest or baseline
+  end
   if baseline and not tables.set(sweep.methods)[baseline] then
     error(("report: no method %q%s"):format(baseline,
       suggest.hint(baseline, sweep.methods, "there are")), 0)

@@ -29,9 +29,12 @@ function M.define_fields(command, name, description, first)
     if not field then
       return nil, ("expected field=value, got '%s'"):format(text)
     elseif seen[field] then
-      return nil, ("field '%s' is given twice"):format(field)
+      local is_expanded = value:find "=" and seen[field]:find "="
+      return nil, ("field '%s' is given twice%s"):format(field, is_expanded
+        and "; shells expand braces with commas, so put the field in single quotes: "
+          .. "'position=yarn{factor=4,fast=16}'" or "")
     end
-    seen[field] = true
+    seen[field] = value
     return { field, value }
   end
   if first then

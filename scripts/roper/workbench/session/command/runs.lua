@@ -162,6 +162,10 @@ return {
     for field, text in pairs(given) do
       wanted[field] = require("roper.workbench.study.sweep.plan").values(field, text)
     end
+    if wanted.position then
+      local as_stored = require("roper.workbench.study.experiment.position").as_stored
+      wanted.position = tables.map(wanted.position, as_stored)
+    end
     for _, status in ipairs(wanted.status or {}) do
       require("roper.workbench.study.experiment.fields").convert({ "status",
         require("roper.workbench.study.runs").STATUSES }, status)

@@ -56,6 +56,14 @@ function M.canonical(value)
   return mutants[value] and value or texts.canonical(value, WHERE)
 end
 
+--- Returns a text as configurations contain it: canonical, or unchanged if it is no text of known
+--- schemes.
+---@param text string
+function M.as_stored(text)
+  local ok, canonical = pcall(M.canonical, text)
+  return ok and canonical or text
+end
+
 --- Returns the first name in a value that no scheme has.
 ---
 --- Errors: the text does not follow the syntax of schemes.

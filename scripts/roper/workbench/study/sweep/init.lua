@@ -8,6 +8,7 @@ local mutants = require "roper.workbench.study.experiment.mutants"
 local options_of = require "roper.base.options"
 local eta = require "roper.workbench.study.sweep.eta"
 local plan = require "roper.workbench.study.sweep.plan"
+local position = require "roper.workbench.study.experiment.position"
 local progress = require "roper.base.progress"
 local stored = require "roper.workbench.study.runs"
 local tables = require "roper.base.tables"
@@ -37,6 +38,12 @@ local function varied_fields(trials)
   local configs = tables.map(trials, function(trial) return trial.config end)
   local varied = tables.set((configuration.fields(configs)))
   varied.seed, varied.position = nil, nil
+  for _, field in ipairs(position.FIELDS) do -- false: the position sets it as an option
+    local values = tables.set(tables.map(configs, function(config)
+      return config[field[1]] or nil
+    end))
+    varied[field[1]] = varied[field[1]] and (not field[3] or tables.count(values) > 1) or nil
+  end
   varied.revision = varied.revision and is_revised(trials)
   return { "position", table.unpack(tables.keys(varied)) }
 end

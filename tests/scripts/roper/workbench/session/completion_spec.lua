@@ -34,6 +34,16 @@ describe("completion.words", function()
     offers({ "recompute=false", "recompute=true" }, "roper study recompute=")
     offers({ "position=rope+alibi:none,deberta" }, "roper train copy position=rope+alibi:none,de")
     offers({}, "roper train copy steps=")
+    offers({ "position=rope,yarn{factor=", "position=rope,yarn{fast=" },
+      "roper train copy position=rope,yarn{fa")
+    offers({ "position=yarn{factor=4,fast=", "position=yarn{factor=4,fraction=" },
+      "roper train copy 'position=yarn{factor=4,f")
+    offers({ "position=yarn{ramp=pairs", "position=yarn{ramp=turns" },
+      "roper train copy position=yarn{ramp=")
+    offers({ "position=yarn{last=true" }, "roper train copy position=yarn{last=t")
+    offers({ "position=rope:yarn{fast=1}+alibi" }, "roper train copy position=rope:yarn{fast=1}+al")
+    offers({}, "roper train copy position=yarn{factor=4}")
+    offers({}, "roper train copy position=nothing{")
     offers({}, "roper train copy nothing=")
   end)
 end)
@@ -85,6 +95,11 @@ describe("completion in bash", function()
     screen:type("\21./roper train addition recomp\t\t\t")
     screen:expect("recompute=")
     screen:expect("false  true")
+    for _, part in ipairs({ { "\21./roper train copy 'position=yarn{fac\t", "tor=" },
+                            { "4,tr\t", "ained_length=" }, { "9,ramp=pa\t", "irs" } }) do
+      screen:type(part[1])
+      screen:expect(part[2]) -- the quotes stay open
+    end
     screen:type("\21./roper lesson preci\t\t\t")
     screen:expect("./roper lesson precision ")
     screen:expect("1  2  3")

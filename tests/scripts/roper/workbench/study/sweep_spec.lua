@@ -48,6 +48,22 @@ describe("sweep.prepare", function()
 end)
 
 describe("sweep.read", function()
+  it("has a method for each value of an option", function()
+    local fields = { preset = "smoke", position = "rope,yarn{factor=2},yarn{factor=4.0},"
+      .. "rope+t5{buckets=16,distance=64}:rope{base=500}", seed = "1..2" }
+    local trials = sweep.prepare("addition", fields, folder)
+    local methods = { "rope", "yarn", "yarn{factor=4}",
+      "rope+t5{buckets=16,distance=64}:rope{base=500}" }
+    assert.same(methods, sweep.read(folder).methods)
+    assert.matches("/yarn%-factor%-4%-1%-%x+$", trials[3].folder)
+    fields.position = "yarn{ factor = 4 , slow = 1 }"
+    assert.same({ trials[3], trials[7] }, sweep.prepare("addition", fields, folder))
+    assert.equal(8, #plan.read(folder))
+    assert.error_matches(function()
+      sweep.prepare("addition", { position = "rope,yarn{factor=4},yarn{facto=4}" }, folder)
+    end, "field position: yarn: unknown option facto")
+  end)
+
   it("keeps trials of earlier revisions of a scheme apart", function()
     local fields = { preset = "smoke", position = "rope,kerple", seed = "1..2" }
     sweep.prepare("addition", fields, folder)

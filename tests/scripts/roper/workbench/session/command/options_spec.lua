@@ -20,6 +20,13 @@ describe("options of commands", function()
     end
   end)
 
+  it("are quoted if a shell expands their braces", function()
+    local advice = "field 'position' is given twice; shells expand braces with commas, so put the "
+      .. "field in single quotes: 'position=yarn{factor=4,fast=16}'"
+    refuses(advice, "train", "copy", "position=yarnfactor=4", "position=yarnfast=16")
+    refuses("field 'position' is given twice", "train", "copy", "position=rope", "position=yarn")
+  end)
+
   it("cannot set position and seed of a study", function()
     local message = "position and seed cannot be set: RoPE and RoPER are trained from the same "
       .. "--seeds"
