@@ -19,8 +19,9 @@ local M = {}
 local Setting = {}
 Setting.__index = Setting
 
-local POSITION <const> = { "position", "any?", nil, 'a scheme, its name, {type = name, ...}, or '
-  .. 'names joined by "+"', type = "string|table|Scheme|rotary", shown = '"none"' }
+local POSITION <const> = { "position", "any?", nil, 'a scheme, its name with any options, '
+  .. '"yarn{factor=4}", {type = name, ...}, or names joined by "+"',
+  type = "string|table|Scheme|rotary", shown = '"none"' }
 
 options_of.define("AttentionOptions", {
   parent = "AttentionPositions",

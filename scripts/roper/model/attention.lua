@@ -26,7 +26,8 @@ local OPTIONS <const> = options_of.define("MultiHeadAttentionOptions", {
   { "d_model", "size" },
   { "heads", "size" },
   { "position", "any", "none",
-    'a scheme, its name, {type = name, ...}, or names joined by "+"',
+    'a scheme, its name with any options, "yarn{factor=4}", {type = name, ...}, or names joined '
+      .. 'by "+"',
     type = "string|table|Scheme|rotary" },
   { "tied", "boolean", false,
     "use the keys as values, as in DeepSeek-V4, without a projection for values" },

@@ -117,8 +117,9 @@ local OPTIONS <const> = options_of.define("TransformerOptions", {
   { "layers", "size", 3, "transformer layers" },
   { "heads", "size", 4, "attention heads" },
   { "position", "any", "roper",
-    'a scheme, its name, {type = name, ...}, or names joined by "+"; or a list of these, which '
-      .. "repeats over the layers", type = "string|table|Scheme|rotary" },
+    'a scheme, its name with any options, "yarn{factor=4}", {type = name, ...}, or names joined '
+      .. 'by "+"; or a list of these, which repeats over the layers',
+    type = "string|table|Scheme|rotary" },
   { "tied_embeddings", "boolean?", nil, "the embedding and the logits share one weight",
     shown = "false" },
   { "recompute", "boolean?", nil,

@@ -1,4 +1,5 @@
---- Position schemes by name. Each file in `schemes` defines one; `register` adds your own.
+--- Position schemes by name, with options in braces: "yarn{factor=4}". Each file in `schemes`
+--- defines one; `register` adds your own.
 local arguments = require "roper.base.arguments"
 local describe = require "roper.position.describe"
 local join = require "roper.position.join"

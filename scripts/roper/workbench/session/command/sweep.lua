@@ -34,7 +34,8 @@ return {
       .. table.concat(require("roper.workbench.study.experiment").list(), ", ")
       .. "; or a Lua file that returns a list of trials; or the folder of a sweep.")
     arguments.define_fields(command, "field=values",
-      "Values of fields, such as position=rope,roper seed=1..10 preset=mini.")
+      "Values of fields, such as position=rope,roper seed=1..10 preset=mini. Options of a position "
+      .. "scheme are in braces, and need quotes: 'position=rope,yarn{factor=4}'.")
     command:option("--folder"):argname("DIR")
       :description "Folder of the sweep; runs/NAME by default."
     command:option("--jobs"):argname("N"):convert(arguments.number("--jobs", "size"))

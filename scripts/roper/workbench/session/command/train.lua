@@ -85,7 +85,8 @@ return {
       .. table.concat(require("roper.workbench.study.experiment").list(), ", ")
       .. ". Not needed with --resume.")
     arguments.define_fields(command, "field=value",
-      "Fields to set, such as position=rope preset=mini seed=3; --dry-run shows all.", experiment)
+      "Fields to set, such as position=rope preset=mini seed=3; --dry-run shows all. Options of a "
+      .. "position scheme are in braces, and need quotes: 'position=yarn{factor=4}'.", experiment)
     command:option("--resume"):argname("DIR")
       :description("Resume the run in this folder. Without a checkpoint, it starts again.")
     command:flag("--dry-run")
