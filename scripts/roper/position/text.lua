@@ -1,4 +1,5 @@
 --- Position schemes in text: their options, checked, and one canonical form.
+local escape = require "roper.base.escape"
 local options_of = require "roper.base.options"
 local registry = require "roper.position.registry"
 local syntax = require "roper.position.syntax"
@@ -53,9 +54,6 @@ local function is_same(a, b)
   return same
 end
 
---- Do two values of an option agree?
-M.is_same = is_same
-
 -- Raises an error for a value that cannot be written as text.
 local function check_writable(where, name, value)
   local values = type(value) == "table" and not getmetatable(value) and value or { value }
@@ -63,19 +61,20 @@ local function check_writable(where, name, value)
     values = { value }
   end
   for _, one in ipairs(values) do
-    local is_quotable = type(one) == "string"
+    local is_quotable = type(one) == "string" and escape.line(one) == one
       and not (one:find('"', 1, true) and one:find("'", 1, true))
     local fits = is_quotable or type(one) == "boolean" or math.type(one) and one - one == 0
     if not fits then
-      error(("%s: option %s: expected a number, true, false, a string or a list of these, got %s")
-        :format(where, name, options_of.shown(one)), 0)
+      error(("%s: option %s: expected a number, true, false, a line of text without both kinds "
+        .. "of quotes, or a list of these, got %s"):format(where, name,
+        escape.line(options_of.shown(one))), 0)
     end
   end
 end
 
 -- Checks options against those that a scheme takes.
-local function check(name, definition, given, where)
-  where = where .. ": " .. name
+local function check(scheme, definition, given, where)
+  where = where .. ": " .. scheme
   local rows, known = rows_of(definition), tables.set(tables.map(
     options_of.rows_of(definition.takes), function(row) return row[1] end))
   for _, option in ipairs(tables.keys(given)) do
@@ -85,16 +84,13 @@ local function check(name, definition, given, where)
         meaning), 0)
     end
   end
-  options_of.check(where, given, rows, 0)
-  local options = {}
+  local options = options_of.check(where, given, rows, 0)
   for _, row in ipairs(rows) do
-    local value = given[row[1]]
-    if value ~= nil then
-      check_writable(where, row[1], value)
-      options[row[1]] = not is_same(value, row[3]) and value or nil
-      if value == false and row[3] ~= false then
-        options[row[1]] = false
-      end
+    local name, default = row[1], row[3]
+    if is_same(options[name], default) then
+      options[name] = nil
+    elseif options[name] ~= nil then
+      check_writable(where, name, options[name])
     end
   end
   return options

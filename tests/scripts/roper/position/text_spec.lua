@@ -8,7 +8,8 @@ end
 describe("position.canonical", function()
   setup(function()
     roper.position.register("taking_spec", { takes = { label = "string?", many = "table?",
-      any = "any?", flag = { "boolean", true }, way = { { "a", "b" }, "a" }, heads = "size" } })
+      any = "any?", flag = { "boolean", true }, way = { { "a", "b" }, "a" },
+      call = { "callable", print }, heads = "size" } })
   end)
 
   it("gives texts of one scheme one form", function()
@@ -43,10 +44,11 @@ describe("position.canonical", function()
       { type = "join", parts = { { type = "t5", buckets = 16 }, "rope" } }, "none" }))
     assert.equal("yarn{factor=4,fast=16}", canonical({ type = "yarn{factor=4}", fast = 16 }))
     for _, position in ipairs({ { type = "taking_spec", any = roper.zeros({ 2 }) },
-                                { type = "taking_spec", any = "'\"" },
+                                { type = "taking_spec", any = "'\"" }, "taking_spec{any='\n'}",
+                                "taking_spec{many={a,'\27[2J'}}", "taking_spec{label='\xff'}",
                                 { type = "taking_spec", many = { a = 1 } } }) do
       assert.error_matches(function() canonical(position) end,
-        "expected a number, true, false, a string or a list of these, got")
+        "expected a number, true, false, a line of text without both kinds of quotes, or a list")
     end
     for _, position in ipairs({ 5, {}, roper.position.rope({ dim = 4 }) }) do
       assert.error_matches(function() canonical(position) end, "^position: expected a scheme")

@@ -135,7 +135,10 @@ function M.convert(field, value)
       .. options_of.shown(value)
   elseif kind == "scheme" then
     local names, missing = position.names(), position.missing(value)
-    refusal = missing and ("expected one of %s, got %s%s"):format(table.concat(names, ", "),
+    refusal = missing and position.is_mutant(missing)
+      and ("expected the name of the mutant %s alone, got %s"):format(missing,
+        options_of.shown(type(value) == "string" and brief(value) or value))
+      or missing and ("expected one of %s, got %s%s"):format(table.concat(names, ", "),
       options_of.shown(type(value) == "string" and brief(value) or value),
       require("roper.base.suggest").hint(missing, names))
     result = not refusal and position.canonical(value)

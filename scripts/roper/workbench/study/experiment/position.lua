@@ -1,6 +1,7 @@
 --- The field `position` of experiments: the name of a scheme or mutant, a scheme with options
 --- ("yarn{factor=4}"), several schemes in one attention ("rope+alibi"), or a list that repeats over
 --- the layers ("rope:none").
+local diagnostics = require "roper.base.diagnostics"
 local mutants = require "roper.workbench.study.experiment.mutants"
 local position = require "roper.position"
 local scoped = require "roper.base.scoped"
@@ -62,6 +63,12 @@ end
 function M.as_stored(text)
   local ok, canonical = pcall(M.canonical, text)
   return ok and canonical or text
+end
+
+--- Returns true for the name of a mutant.
+---@param name string
+function M.is_mutant(name)
+  return mutants[name] ~= nil
 end
 
 --- Returns the first name in a value that no scheme has.
@@ -127,8 +134,10 @@ local function try(config)
       end
     end)
   end)
-  if not ok then
-    error(WHERE .. ": " .. require("roper.base.diagnostics").without_place(message), 0)
+  if not ok and diagnostics.is_interrupt(message) then
+    error(message, 0)
+  elseif not ok then
+    error(WHERE .. ": " .. diagnostics.without_place(message), 0)
   end
 end
 

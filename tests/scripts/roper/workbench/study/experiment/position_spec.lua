@@ -42,7 +42,7 @@ describe("the field position", function()
   end)
 
   it("refuses parts that are none, with the nearest name", function()
-    for _, value in ipairs({ "join", "rope+twice", 5, true }) do
+    for _, value in ipairs({ "join", "rope+twise", 5, true }) do
       assert.error_matches(function() configure(value) end, "field position: expected one of")
     end
     assert.has_error(function() configure("rope:none:") end, "field position: expected the name "
@@ -89,7 +89,8 @@ describe("options in the field position", function()
       ["rope:longrope{long={1,2}}"] = "^field position: longrope: option long: expected 8 numbers",
       ["rope{rotate=xy}"] = "^field position: .*rotate",
       ["yarn{factor=4"] = '^field position: expected "," or "}" at character 14',
-      ["twice{factor=4}"] = "^field position: expected one of .*",
+      ["twice{factor=4}"] = "^field position: expected the name of the mutant twice alone, got",
+      ["rope+twice"] = "^field position: expected the name of the mutant twice alone, got",
       ["yarn{}{}"] = '^field position: expected "%+", ":" or the end at character 7',
     }) do
       assert.error_matches(function() configure(value) end, message)
