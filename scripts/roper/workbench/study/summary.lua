@@ -153,8 +153,8 @@ function M.of(sweep, baseline)
   local methods, compared, by_name = {}, {}, {}
   local list = measures.of(sweep.trials)
   if baseline and not tables.set(sweep.methods)[baseline] then
-    local first, rest = baseline:match "^(%S+)(.*)$"
-    baseline = first and as_stored(first) .. rest or baseline
+    local scheme, fields = baseline:match "^(.*})(.*)$"
+    baseline = scheme and as_stored(scheme) .. fields or baseline
   end
   if baseline and not tables.set(sweep.methods)[baseline] then
     error(("report: no method %q%s"):format(baseline,
