@@ -16,7 +16,8 @@ local M = {}
 ---@class Scheme
 ---@field name string the name under which it is registered
 ---@field takes? table the options with their kinds, as for `options.check`; dim, heads, d_model and
----   length are filled in if a scheme takes them
+---   length are filled in if a scheme takes them; the others can be set after its name, as in
+---   "mine{power=2}"
 ---@field init? fun(self: Scheme) initializes a new scheme, whose options are fields of `self`
 ---@field embed? fun(self: Scheme, x: tensor, positions: tensor): tensor adds positions
 ---   [1 or batch, time] to the embeddings [batch, time, d_model], once, before the first layer

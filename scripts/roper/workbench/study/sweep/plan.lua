@@ -41,6 +41,11 @@ function M.values(field, text)
   return list
 end
 
+-- A table without a list, such as {type = "yarn", factor = 4}, is one value.
+local function is_list(values)
+  return type(values) == "table" and values[1] ~= nil
+end
+
 --- Returns every combination of the fields' values. Seeds vary slowest, so that an unfinished sweep
 --- has complete pairs; the other fields vary in their order, the last one fastest.
 ---@param given table[] {field, list of values or one value} each
@@ -55,7 +60,7 @@ function M.product(given)
     local field, values = pair[1], pair[2]
     local longer = {}
     for _, fields in ipairs(list) do
-      for _, value in ipairs(type(values) == "table" and values or { values }) do
+      for _, value in ipairs(is_list(values) and values or { values }) do
         longer[#longer + 1] = tables.merged({ [field] = value }, fields)
       end
     end

@@ -59,6 +59,8 @@ describe("sweep.read", function()
     fields.position = "yarn{ factor = 4 , slow = 1 }"
     assert.same({ trials[3], trials[7] }, sweep.prepare("addition", fields, folder))
     assert.equal(8, #plan.read(folder))
+    fields.position = { type = "yarn", factor = 4 }
+    assert.same({ trials[3], trials[7] }, sweep.prepare("addition", fields, folder))
     assert.error_matches(function()
       sweep.prepare("addition", { position = "rope,yarn{factor=4},yarn{facto=4}" }, folder)
     end, "field position: yarn: unknown option facto")
