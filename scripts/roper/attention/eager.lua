@@ -12,6 +12,23 @@ local M = {}
 
 local nothing = schemes.class { name = "none" }()
 
+-- The checked options and the setting of a call.
+local function read(q, k, options)
+  local o = options_of.check("eager.attention", options, setting.EAGER)
+  return o, setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
+end
+
+--- The scores of attention before the softmax.
+---@param q tensor [batch, heads, Tq, d], floats
+---@param k tensor [batch, heads, Tk, d]
+---@param options? EagerOptions
+---@return tensor s [batch, heads, Tq, Tk], -inf for a key that the query does not see
+function M.scores(q, k, options)
+  local o, s = read(q, k, options)
+  local scores, visible = s:scores(q, k), s.positions:visible(o.mask)
+  return visible and core.where(visible:ne(0), scores, -math.huge) or scores
+end
+
 --- Attention in plain Lua (Vaswani et al. 2017, eq. 1, with the positions of a scheme).
 ---
 ---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ,   a = softmax(s)
@@ -33,15 +50,11 @@ local nothing = schemes.class { name = "none" }()
 function M.attention(q, k, v, options)
   arguments.check("eager.attention", "q", "tensor", q, "k", "tensor", k, "v", "tensor", v)
   if hooks.wants_weights() then
-    return hooks.attention(M.attention, q, k, v, options)
+    return hooks.attention(M.attention, M.scores, q, k, v, options)
   end
-  local o = options_of.check("eager.attention", options, setting.EAGER)
-  local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
+  local o, s = read(q, k, options)
 
-  local scores = s:turned("q", q):matmul(s:turned("k", k):transpose(3, 4)) * s.scale
-  for _, bias in ipairs(s.biases) do
-    scores = scores + s.positions:expanded(bias)
-  end
+  local scores = s:scores(q, k)
 
   local visible = s.positions:visible(o.mask)
   if visible then

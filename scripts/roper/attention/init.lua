@@ -91,7 +91,8 @@ end
 ---   the option `weights`
 function M.attention(q, k, v, options)
   if hooks.wants_weights() then
-    local o, weights = hooks.attention(M.attention, q, k, v, options)
+    local o, weights = hooks.attention(M.attention, require("roper.attention.eager").scores, q, k,
+      v, options)
     if options and options.weights then
       return o, weights
     end

@@ -192,6 +192,20 @@ function Setting:turned(part, x)
   return turn and turn:rotate(x, self.positions[part == "q" and "query" or "key"], part) or x
 end
 
+--- The scores of all queries and keys, without a mask.
+---
+---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ
+---@param q tensor [batch, heads, queries, d]
+---@param k tensor [batch, heads, keys, d]
+---@return tensor s broadcast to [batch, heads, queries, keys]
+function Setting:scores(q, k)
+  local scores = self:turned("q", q):matmul(self:turned("k", k):transpose(3, 4)) * self.scale
+  for _, bias in ipairs(self.biases) do
+    scores = scores + self.positions:expanded(bias)
+  end
+  return scores
+end
+
 -- The tensor that a scheme adds to an output; raises an error unless shape and dtype match.
 local function check_added(self, method, added, o)
   if not format.is_tensor(added) or kind(added) ~= kind(o) then

@@ -44,6 +44,19 @@ function M.with_file(name, text, f)
   end)
 end
 
+--- Calls f with a state of the random generator.
+---@param seed integer
+---@param counter integer
+---@param f function
+---@return any ... its results
+function M.with_random_state(seed, counter, f)
+  local seed_before, counter_before = core.random_state()
+  core.random_state(seed, counter)
+  return M.finally(f, function()
+    core.random_state(seed_before, counter_before)
+  end)
+end
+
 --- Calls f with the random generator set to a seed.
 ---@param seed integer
 ---@param f function

@@ -3,6 +3,7 @@
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local files = require "roper.base.file"
+local hooks = require "roper.model.hooks"
 local Module = require("roper.model.module").Module
 local numbers = require "roper.base.format.number"
 local options_of = require "roper.base.options"
@@ -60,6 +61,7 @@ end
 
 -- Adds the parameters by name to `tensors`, detached and contiguous.
 local function collect(model, prefix, tensors)
+  hooks.refuse(model, "save")
   for _, entry in ipairs(model:named_parameters()) do
     tensors[prefix .. entry.name] = entry.tensor:detach():contiguous()
   end

@@ -3,7 +3,7 @@
 --- A module is a table. Its parameters, its modules and its lists of modules are found by
 --- traversing its fields in the order of their names, so any field can be replaced by assignment. A
 --- value that several fields share is counted once. Calling a module runs its forward pass.
-require "roper.model.checkpoint" -- for Module:save and Module:load
+require "roper.model.checkpoint" -- for Module:save, Module:load and Module:with_hooks
 require "roper.model.trace" -- for Module:trace
 
 local M = { class = require("roper.model.module").class }

@@ -38,7 +38,7 @@ local function call(self, ...)
   if watcher then
     return watcher.call(self, ...)
   end
-  return self:forward(...)
+  return hooks.forward(self, ...)
 end
 
 --- Returns a new class of modules. Calling the class creates a module, a table with the methods of

@@ -4,6 +4,7 @@
 --- has been changed in place since.
 local core = require "roper.core"
 local format = require "roper.base.format"
+local hooks = require "roper.base.hooks"
 local tables = require "roper.base.tables"
 local scoped = require "roper.base.scoped"
 local traverse = require "roper.model.traverse"
@@ -52,13 +53,15 @@ local function set(fields)
   return before
 end
 
--- Calls f with the fields, random state and precision of matrix products of the forward pass, then
--- restores the current ones.
-local function as_before(fields, drawn, precision, f)
+-- Calls f with the fields, random state, precision of matrix products and hooks of the forward
+-- pass, then restores the current ones.
+local function as_before(fields, drawn, precision, outputs, f)
   local now, changed = { core.random_state() }, set(fields)
   core.random_state(table.unpack(drawn))
   return scoped.finally(function()
-    return scoped.with_matmul_precision(precision, f)
+    return hooks.scoped(hooks.current, outputs, function()
+      return scoped.with_matmul_precision(precision, f)
+    end)
   end, function()
     set(changed)
     core.random_state(table.unpack(now))
@@ -80,7 +83,7 @@ return function(f, x, ...)
     return f(x, ...)
   end
   local given, drawn = table.pack(...), { core.random_state() }
-  local precision, fields, tensors = core.matmul_precision(), {}, {}
+  local precision, outputs, fields, tensors = core.matmul_precision(), hooks.outputs, {}, {}
   if type(f) == "table" then
     fields, tensors = state_of(f)
   end
@@ -93,7 +96,7 @@ return function(f, x, ...)
   local function backward(dy, input)
     local leaf = input:detach():parameter()
     core.enable_grad(function()
-      as_before(fields, drawn, precision, function() return again(leaf) end):backward(dy)
+      as_before(fields, drawn, precision, outputs, function() return again(leaf) end):backward(dy)
     end)
     collect()
     return leaf.grad, core.zeros {}

@@ -5,6 +5,50 @@ local scoped = require "roper.base.scoped"
 local hooks = require "roper.base.hooks"
 local Module = require("roper.model.module").Module
 
+local M = {}
+
+--- Calls a module, without dropout and gradients, and passes the results of each of its parts to
+--- `visit`, which may change neither.
+---@param module Module
+---@param visit fun(key: string, get: (fun(): ...), module: Module?) called with the name of a
+---   result, as in `Module:trace`; a function that returns the values; and the module, or nil for
+---   weights and scores
+---@param ... any arguments of the module
+---@return any ... its results
+function M.visit(module, visit, ...)
+  local given, names, counts = table.pack(...), {}, {}
+  for _, entry in ipairs(module:named_modules()) do
+    names[entry.module] = entry.name
+  end
+  names[module] = nil
+  local function numbered(name)
+    counts[name] = (counts[name] or 0) + 1
+    return counts[name] == 1 and name or ("%s#%d"):format(name, counts[name])
+  end
+  local function watcher_of(path) -- hooks for calls inside the part with this path
+    local watcher = {}
+    function watcher.call(part, ...)
+      local name = names[part] or path .. getmetatable(part).name
+      local key, arguments = numbered(name), table.pack(...)
+      local results = table.pack(hooks.watched(watcher_of(name .. "."), function()
+        return hooks.forward(part, table.unpack(arguments, 1, arguments.n))
+      end))
+      visit(key, function() return table.unpack(results, 1, results.n) end, part)
+      return table.unpack(results, 1, results.n)
+    end
+    function watcher.attention(weights, scores)
+      visit(numbered(path .. "scores"), scores)
+      visit(numbered(path .. "weights"), function() return weights end)
+    end
+    return watcher
+  end
+  return scoped.without_training(module, function()
+    return hooks.watched(watcher_of "", function()
+      return module(table.unpack(given, 1, given.n))
+    end)
+  end)
+end
+
 -- Copies tensors, which may be changed in place later.
 local function kept(value)
   return format.is_tensor(value) and value:clone() or value
@@ -14,10 +58,11 @@ end
 --- name.
 ---
 --- The output of `model.layers[1].attention` has the name "layers.1.attention"; its attention
---- weights, [batch, heads, queries, keys], have the name "layers.1.attention.weights". The output
---- of the traced module has the name of its class. A module that is not in any field has the name
---- of its caller and its class, joined by a dot. Further results of the same name get "#2", "#3",
---- ... appended.
+--- weights, [batch, heads, queries, keys], have the name "layers.1.attention.weights", and its
+--- scores before the softmax, -inf for keys that are not seen, "layers.1.attention.scores". The
+--- output of the traced module has the name of its class. A module that is not in any field has the
+--- name of its caller and its class, joined by a dot. Further results of the same name get "#2",
+--- "#3", ... appended.
 ---
 --- Errors: as for calling the module.
 ---
@@ -26,47 +71,24 @@ end
 ---     > trace = model:trace(tokens)
 ---     > trace["layers.2.attention.weights"]:shape()
 ---     {1, 2, 3, 3}
----     > guess = model.logits(model.norm(trace["layers.1"]))       -- the logit lens
----     > guess:shape(), trace.Transformer:shape()
----     {1, 3, 4}	{1, 3, 4}
+---     > trace["layers.2.attention.scores"][{1, 1, 2, 3}] -- of a later key
+---     -inf (float32)
+---     > trace.Transformer:shape()
+---     {1, 3, 4}
 ---@param ... any arguments of the module
 ---@return table<string, any> trace a tensor for each part, or a list if a part returns several
 ---   values
 function Module:trace(...)
   argument.self("Module:trace", self, Module)
-  local given, names, counts, trace = table.pack(...), {}, {}, {}
-  for _, entry in ipairs(self:named_modules()) do
-    names[entry.module] = entry.name
-  end
-  names[self] = nil
-  local function numbered(name)
-    counts[name] = (counts[name] or 0) + 1
-    return counts[name] == 1 and name or ("%s#%d"):format(name, counts[name])
-  end
-  local function watcher_of(path) -- hooks for calls inside the part with this path
-    local watcher = {}
-    function watcher.call(module, ...)
-      local name = names[module] or path .. getmetatable(module).name
-      local key, arguments = numbered(name), table.pack(...)
-      local results = table.pack(hooks.watched(watcher_of(name .. "."), function()
-        return module:forward(table.unpack(arguments, 1, arguments.n))
-      end))
-      local values = {}
-      for i = 1, results.n do
-        values[i] = kept(results[i])
-      end
-      trace[key] = results.n == 1 and values[1] or values
-      return table.unpack(results, 1, results.n)
+  local trace = {}
+  M.visit(self, function(key, get)
+    local values = table.pack(get())
+    for i = 1, values.n do
+      values[i] = kept(values[i])
     end
-    function watcher.weights(weights)
-      trace[numbered(path .. "weights")] = kept(weights)
-    end
-    return watcher
-  end
-  scoped.without_training(self, function()
-    hooks.watched(watcher_of "", function()
-      self(table.unpack(given, 1, given.n))
-    end)
-  end)
+    trace[key] = values.n == 1 and values[1] or values
+  end, ...)
   return trace
 end
+
+return M

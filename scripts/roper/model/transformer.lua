@@ -3,6 +3,7 @@ local arguments = require "roper.base.arguments"
 local attention = require "roper.model.attention"
 local core = require "roper.core"
 local format = require "roper.base.format"
+local hooks = require "roper.base.hooks"
 local layers = require "roper.model.layers"
 local modules = require "roper.model.module"
 local options_of = require "roper.base.options"
@@ -291,7 +292,7 @@ end
 --- Returns the loss of predicting the token that follows each token: the mean cross-entropy, in
 --- nats. To save memory, many logits are computed in slices (`linear_cross_entropy`). If all of
 --- them fit in 32 MiB, the result is bit-identical to `cross_entropy` of `forward`. If a model
---- overrides `forward` or replaces `logits`, these are used.
+--- overrides `forward`, replaces `logits`, or one of them has a hook, these are used.
 ---
 --- Errors: as for `features`; a target is outside the vocabulary.
 ---
@@ -307,7 +308,8 @@ end
 ---@return tensor loss a scalar, or [batch, time] with reduction = "none"
 function Transformer:loss(tokens, targets, how, positions)
   arguments.self("Transformer:loss", self, Transformer)
-  if self.forward == Transformer.forward and self.logits.cross_entropy then
+  local is_plain = self.forward == Transformer.forward and not hooks.of(self, self.logits)
+  if is_plain and self.logits.cross_entropy then
     return self.logits:cross_entropy(self:features(tokens, nil, positions), targets, how)
   end
   return core.cross_entropy(self(tokens, nil, positions), targets, how)

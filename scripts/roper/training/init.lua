@@ -128,6 +128,7 @@ end
 local function enter(session)
   local o, state = session.options, session.state
   local files, provenance = require "roper.base.file", require "roper.training.provenance"
+  require("roper.model.hooks").refuse(o.model, "train")
   if is_first(o.ranks) then
     files.make(o.run)
     files.clean(o.run)

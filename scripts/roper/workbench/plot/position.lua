@@ -44,12 +44,7 @@ local function scores_of(scheme, o)
     local places = position.positions(q, k, { causal = true })
     q, k = embedded(scheme, q, places.query), embedded(scheme, k, places.key)
   end
-  local s = setting.new(scheme, q, k, { causal = true, input = x })
-  local scores = s:turned("q", q):matmul(s:turned("k", k):transpose(3, 4)) * s.scale
-  for _, bias in ipairs(s.biases) do
-    scores = scores + s.positions:expanded(bias)
-  end
-  return scores:squeeze(3)
+  return setting.new(scheme, q, k, { causal = true, input = x }):scores(q, k):squeeze(3)
 end
 
 -- Returns distances from 0, the mean of the scores, and the mean minus and plus the standard

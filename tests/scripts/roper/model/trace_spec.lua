@@ -55,6 +55,51 @@ describe("Module:trace", function()
     end
   end)
 
+  it("returns the scores before the softmax, for every scheme", function()
+    for _, position in ipairs(roper.position.list()) do
+      local model = models.small({ position = position, length = 30 })
+      local trace = model:trace(tokens)
+      for i = 1, 2 do
+        local name = ("layers.%d.attention."):format(i)
+        local scores = trace[name .. "scores"]
+        assert.equal(-math.huge, scores[{ 1, 1, 1, 2 }]:item())
+        arrays.close(trace[name .. "weights"], scores:softmax(4), 1e-6)
+      end
+    end
+  end)
+
+  it("returns scores with their scale, bias and mask", function()
+    local q = roper.tensor({ { { { 1, 2 }, { 0, 3 } } } })
+    local k = roper.tensor({ { { { 1, 1 }, { 4, 0 } } } })
+    local Own = nn.class("Own")
+    function Own.forward()
+      return (roper.attention(q, k, k, { scale = 0.5, bias = roper.tensor({ { 0, 10 } }),
+        mask = roper.tensor({ { 1, 1 }, { 0, 1 } }, "int32") }))
+    end
+    assert.same({ { 1.5, 12 }, { -math.huge, 10 } }, Own():trace()["Own.scores"][1][1]:totable())
+  end)
+
+  it("leaves the random generator and the state of a scheme as without a trace", function()
+    roper.position.register("trace_random", { bias = function(_, _, _, positions)
+      local memory = positions.memory
+      memory.calls = (memory.calls or 0) + 1
+      return roper.rand({ 1 }) * memory.calls
+    end })
+    local model = models.small({ position = "trace_random" })
+    local function run(call)
+      local cache = model:cache({ batch = 2, length = 30 })
+      roper.seed(5)
+      call(tokens:narrow(2, 1, 20), cache)
+      return call(tokens:narrow(2, 21, 10), cache), roper.rand({ 1 }):item()
+    end
+    local logits, drawn = run(model)
+    local trace, drawn_traced = run(function(...) return model:trace(...) end)
+    arrays.close(logits, trace.Transformer, 1e-6)
+    assert.equal(drawn, drawn_traced)
+    arrays.close(trace["layers.2.attention.weights"],
+      trace["layers.2.attention.scores"]:softmax(4), 1e-6)
+  end)
+
   it("changes no bit, also with a cache", function()
     local model = models.small({ position = "fox" })
     local whole = model(tokens)
@@ -78,8 +123,8 @@ describe("Module:trace", function()
     end
     local x = roper.ones({ 1, 1, 2, 4 })
     local trace = Own():trace(x)
-    assert.equal("Own Own.weights Own.weights#2 part part#2 part.Twice part.Twice#2 twice "
-      .. "twice#2 twice#3", names_of(trace))
+    assert.equal("Own Own.scores Own.scores#2 Own.weights Own.weights#2 part part#2 part.Twice "
+      .. "part.Twice#2 twice twice#2 twice#3", names_of(trace))
     assert.equal(2, #trace["twice#2"])
     arrays.close(2 * x, trace["twice#2"][1], 0)
     arrays.close(4 * x, trace["part#2"], 0)
@@ -116,7 +161,7 @@ describe("Module:trace", function()
       pcall(self.bad, x)
       return (roper.attention(x, x, x))
     end
-    assert.equal("Own Own.weights", names_of(Own():trace(roper.ones({ 1, 1, 2, 4 }))))
+    assert.equal("Own Own.scores Own.weights", names_of(Own():trace(roper.ones({ 1, 1, 2, 4 }))))
   end)
 
   it("computes weights only while it runs", function()
