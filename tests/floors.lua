@@ -14,7 +14,7 @@ return {
   { "scripts/roper/position", "scripts/roper/tasks" },
   { "scripts/roper/attention" },
   { "scripts/roper/model", "scripts/roper/identity" },
-  { "scripts/roper/training" },
+  { "scripts/roper/training", "scripts/roper/interpret" },
   { "scripts/roper/workbench/plot" },
   { "scripts/roper/workbench/study" },
   { "scripts/roper/workbench/lesson", "scripts/roper/workbench/help" },

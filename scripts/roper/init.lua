@@ -38,6 +38,7 @@ local lazy = {
   evaluate = "roper.training.evaluation",
   experiment = "roper.workbench.study.experiment",
   format = "roper.base.format",
+  interpret = "roper.interpret",
   nn = "roper.model",
   optim = "roper.training.optim",
   plot = "roper.workbench.plot",

@@ -8,8 +8,15 @@ local M = {}
 
 ---@class Watcher
 ---@field call fun(module: Module, ...): any runs the forward pass of a module
----@field attention? fun(weights: tensor, scores: fun(): tensor) called with the weights of each
----   attention, and a function that returns its scores before the softmax
+---@field attention? fun(call: AttentionCall) called after each attention
+
+--- A call of attention, as watchers see it.
+---@class AttentionCall
+---@field q tensor [batch, heads, queries, d]
+---@field k tensor [batch, heads, keys, d]
+---@field options AttentionOptions?
+---@field weights tensor [batch, heads, queries, keys]
+---@field scores fun(): tensor computes the scores before the softmax
 
 M.current = nil ---@type Watcher?
 
@@ -82,14 +89,14 @@ function M.forward(module, ...)
   return replaced(module, table.pack(...), module:forward(...))
 end
 
---- Is there a hook for attention weights?
+--- Does a watcher want attention weights?
 ---@return boolean
 function M.wants_weights()
   return M.current ~= nil and M.current.attention ~= nil
 end
 
---- Calls an attention function, and the hook with its weights and scores: once, even if the
---- function calls another attention function.
+--- Calls an attention function, then the watcher: once, even if the function calls another
+--- attention function.
 ---@param attention function
 ---@param scores fun(q: tensor, k: tensor, options: AttentionOptions?): tensor
 ---@param q tensor
@@ -107,13 +114,13 @@ function M.attention(attention, scores, q, k, v, options)
   local o, weights = M.watched({ call = watcher.call }, function()
     return attention(q, k, v, tables.merged(options, { weights = true }))
   end)
-  watcher.attention(weights, function()
+  watcher.attention { q = q, k = k, options = options, weights = weights, scores = function()
     return M.scoped(nil, M.outputs, function()
       return scoped.with_random_state(seed, counter, function()
         return scores(q, k, tables.merged(options, { memory = memory }))
       end)
     end)
-  end)
+  end }
   return o, weights
 end
 

@@ -7,15 +7,17 @@ local Module = require("roper.model.module").Module
 
 local M = {}
 
---- Calls a module, without dropout and gradients, and passes the results of each of its parts to
---- `visit`, which may change neither.
+---@class TraceVisitor
+---@field output? fun(name: string, results: table) called with the packed results of each part
+---@field attention? fun(path: string, mark: string, call: AttentionCall) called for each attention:
+---   its weights have the name path .. "weights" .. mark in a trace
+
+--- Calls a module, without dropout and gradients, and shows the visitor each part of the pass.
 ---@param module Module
----@param visit fun(key: string, get: (fun(): ...), module: Module?) called with the name of a
----   result, as in `Module:trace`; a function that returns the values; and the module, or nil for
----   weights and scores
+---@param visitor TraceVisitor
 ---@param ... any arguments of the module
 ---@return any ... its results
-function M.visit(module, visit, ...)
+function M.visit(module, visitor, ...)
   local given, names, counts = table.pack(...), {}, {}
   for _, entry in ipairs(module:named_modules()) do
     names[entry.module] = entry.name
@@ -25,7 +27,7 @@ function M.visit(module, visit, ...)
     counts[name] = (counts[name] or 0) + 1
     return counts[name] == 1 and name or ("%s#%d"):format(name, counts[name])
   end
-  local function watcher_of(path) -- hooks for calls inside the part with this path
+  local function watcher_of(path) -- of calls inside the part with this path
     local watcher = {}
     function watcher.call(part, ...)
       local name = names[part] or path .. getmetatable(part).name
@@ -33,12 +35,13 @@ function M.visit(module, visit, ...)
       local results = table.pack(hooks.watched(watcher_of(name .. "."), function()
         return hooks.forward(part, table.unpack(arguments, 1, arguments.n))
       end))
-      visit(key, function() return table.unpack(results, 1, results.n) end, part)
+      if visitor.output then
+        visitor.output(key, results)
+      end
       return table.unpack(results, 1, results.n)
     end
-    function watcher.attention(weights, scores)
-      visit(numbered(path .. "scores"), scores)
-      visit(numbered(path .. "weights"), function() return weights end)
+    watcher.attention = visitor.attention and function(call)
+      visitor.attention(path, numbered(path .. "weights"):sub(#path + #"weights" + 1), call)
     end
     return watcher
   end
@@ -81,13 +84,19 @@ end
 function Module:trace(...)
   argument.self("Module:trace", self, Module)
   local trace = {}
-  M.visit(self, function(key, get)
-    local values = table.pack(get())
-    for i = 1, values.n do
-      values[i] = kept(values[i])
-    end
-    trace[key] = values.n == 1 and values[1] or values
-  end, ...)
+  M.visit(self, {
+    output = function(name, results)
+      local values = {}
+      for i = 1, results.n do
+        values[i] = kept(results[i])
+      end
+      trace[name] = results.n == 1 and values[1] or values
+    end,
+    attention = function(path, mark, call)
+      trace[path .. "weights" .. mark] = kept(call.weights)
+      trace[path .. "scores" .. mark] = call.scores()
+    end,
+  }, ...)
   return trace
 end
 
