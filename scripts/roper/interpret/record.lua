@@ -46,17 +46,19 @@ function M.attentions(name, model, tokens, positions, reduce)
   end), 1)
 end
 
---- The modules of multi-head attention and their names, in the order of `named_modules`.
+--- The modules of multi-head attention, in the order of `named_modules`.
 ---
 --- Errors: there is none.
 ---@param name string of the calling function, for messages
 ---@param model Module
----@return {name: string, module: MultiHeadAttention}[] list
+---@return {name: string, module: MultiHeadAttention, heads: integer}[] list name: of the map after
+---   attention
 function M.multi_head(name, model)
   local list = {}
   for _, entry in ipairs(model:named_modules()) do
     local module = entry.module
-    if math.type(module.heads) == "integer" and type(module.output) == "table" then
+    if math.type(module.heads) == "integer" and type(module.query) == "table"
+      and type(module.output) == "table" then
       list[#list + 1] = { name = entry.name == "" and "output" or entry.name .. ".output",
         module = module, heads = module.heads }
     end

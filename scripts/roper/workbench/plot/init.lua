@@ -424,9 +424,11 @@ function M.attention(weights, file, options)
 end
 
 ---@class plot.PositionOptions: plot.CurveOptions
----@field distance? integer = 64; the largest distance
----@field dim? integer = 64; features of a head
----@field heads? integer = 8; number of heads
+---@field distance? integer = 64; the largest distance; that of the longest input of a model, if it
+---   is below 64
+---@field dim? integer = 64; features of a head; only without a model
+---@field heads? integer = 8; number of heads; only without a model
+---@field layer? integer the layer of a model to draw; by default, each layer
 ---@field head? integer the head to draw; by default, all heads are averaged
 ---@field draws? integer = 64; number of random queries and keys
 ---@field same? boolean = false; use each query as the key: the score of a token with an equal token
@@ -434,11 +436,14 @@ end
 
 --- Draws the scores of random queries and keys against the distance i - j: their mean over many
 --- draws, and the standard deviation as a band. Several schemes are drawn in one plot, with the
---- same draws.
+--- same draws. For a model, the queries and keys are those of random inputs of each layer, through
+--- its trained norm and maps, with its trained scheme.
 ---
 ---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ,   q, k ~ N(0, 1)
+---     in a model: q = W_q norm(x) + b_q,   k = W_k norm(y) + b_k,   x, y ~ N(0, 1)
 ---
---- Errors: a scheme that is unknown or refuses the options; otherwise as for plot.line.
+--- Errors: a scheme that is unknown or refuses the options; a model without MultiHeadAttention;
+--- otherwise as for plot.line.
 ---
 ---     > plot.position({"rope", "none"}, {same = true, distance = 6, width = 40,
 ---     >>   height = 5})
@@ -452,13 +457,13 @@ end
 ---         0           2          4           6
 ---                    distance i - j
 ---         ━●━ rope   ━■━ none
----@param scheme string|table|Scheme|rotary a scheme, or a list of them
+---@param scheme string|table|Scheme|rotary|Module a scheme, a list of them, or a model
 ---@param file? string to write; can be omitted before the options
 ---@param options? plot.PositionOptions
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.position(scheme, file, options)
-  local o, figure = read("plot.position", tables.merged(CURVES, { distance = { "size", 64 },
-    dim = { "size", 64 }, heads = { "size", 8 }, head = "size?", draws = { "size", 64 },
+  local o, figure = read("plot.position", tables.merged(CURVES, { distance = "size?", dim = "size?",
+    heads = "size?", layer = "size?", head = "size?", draws = { "size", 64 },
     same = { "boolean", false }, seed = { "integer", 1 } }), file, options)
   local series = require("roper.workbench.plot.position").series(scheme, o)
   figure.xlabel = o.xlabel ~= "" and figure.xlabel or "distance i - j"

@@ -1,12 +1,19 @@
---- Attention scores of random queries and keys with a position scheme, by distance.
+--- Attention scores of random queries and keys with a position scheme, or of random inputs in a
+--- model, by distance.
 local core = require "roper.core"
 local data = require "roper.workbench.plot.data"
+local options_of = require "roper.base.options"
 local position = require "roper.position"
+local record = require "roper.interpret.record"
 local schemes = require "roper.position.scheme"
 local setting = require "roper.attention.setting"
 local scoped = require "roper.base.scoped"
+local tables = require "roper.base.tables"
 
 local M = {}
+
+-- Defaults of options.
+local DIM <const>, HEADS <const>, DISTANCE <const> = 64, 8, 64
 
 -- Returns a label for the legend: the scheme's name and the options that were passed.
 local function label_of(scheme)
@@ -47,6 +54,26 @@ local function scores_of(scheme, o)
   return setting.new(scheme, q, k, { causal = true, input = x }):scores(q, k):squeeze(3)
 end
 
+-- Returns the scores of the last of several random inputs of a trained attention.
+local function scores_of_attention(attention, norm, o)
+  local count, width = o.distance + 1, attention.query.weight:size(2)
+  local function input(x, first)
+    x = x:expand { o.draws, count - first, width }
+    local scheme = attention.position
+    if schemes.is_scheme(scheme) and scheme.embed then
+      x = scheme:embed(x, core.arange(first, count, 1, "float64"):unsqueeze(1))
+    end
+    return norm and norm(x:contiguous()) or x:contiguous()
+  end
+  local one = core.randn { o.draws, 1, width }
+  local other = o.same and one or core.randn { o.draws, 1, width }
+  local keys = input(other, 0)
+  local q, k = attention:split(attention.query(input(one, count - 1))),
+    attention:split(attention.key(keys))
+  local scheme = attention.position or position.none { dim = q:size(4) }
+  return setting.new(scheme, q, k, { causal = true, input = keys }):scores(q, k):squeeze(3)
+end
+
 -- Returns distances from 0, the mean of the scores, and the mean minus and plus the standard
 -- deviation.
 local function statistics(scores, head)
@@ -64,27 +91,91 @@ local function statistics(scores, head)
   return x, y, low, high
 end
 
---- Returns the series of `plot.position`, one for each scheme.
----@param given any a scheme or a list of them
----@param o table the options
-function M.series(given, o)
-  if o.head and o.head > o.heads then
-    error(("plot.position: option head: expected one of %d heads, got %d"):format(o.heads,
-      o.head), 0)
+-- Raises an error if a number is above the number of heads or layers.
+local function check_index(option, value, count)
+  if value and value > count then
+    error(("plot.position: option %s: expected one of %d %ss, got %d"):format(option, count, option,
+      value), 0)
   end
+end
+
+-- Returns the attentions of a model to draw: {label, attention, norm}. Layers that would look the
+-- same are not left out, since their queries and keys differ.
+local function layers_of(model, o)
+  local norms = {} -- the norm before an attention
+  for _, entry in ipairs(model:named_modules()) do
+    local module = entry.module
+    norms[module.attention or false] = module.norm == "pre" and module.attention_norm or nil
+  end
+  local attentions = record.multi_head("plot.position", model)
+  check_index("layer", o.layer, #attentions)
+  local list = {}
+  for i = o.layer or 1, o.layer or #attentions do
+    local attention = attentions[i].module
+    check_index("head", o.head, attention.heads)
+    list[#list + 1] = { label = ("layer %d: %s"):format(i, attention.position
+      and position.describe(attention.position).name or "none"), attention = attention,
+      norm = norms[attention] }
+  end
+  return list
+end
+
+-- Returns what to draw: for each scheme, {label, scheme}; for a model, the entries of `layers_of`.
+local function entries_of(given, o)
+  local is_module = not options_of.mismatch("module", given)
   if type(given) ~= "string" and type(given) ~= "table" and not schemes.is_rotary(given) then
-    error("plot.position: expected a position scheme or a list of them, got "
+    error("plot.position: expected a position scheme, a list of them, or a model, got "
       .. data.kind(given), 0)
   end
+  if is_module then
+    if o.dim or o.heads then
+      error(("plot.position: option %s: expected none, a model has its own"):format(
+        o.dim and "dim" or "heads"), 0)
+    end
+    return layers_of(given, o)
+  end
+  if o.layer then
+    error("plot.position: option layer: expected a model, got " .. data.kind(given), 0)
+  end
+  check_index("head", o.head, o.heads or HEADS)
   local is_list = type(given) == "table" and not schemes.is_scheme(given) and given[1] ~= nil
+  return tables.map(is_list and given or { given }, function(scheme)
+    return { label = label_of(scheme), scheme = scheme }
+  end)
+end
+
+-- The largest distance to draw by default: that of the longest input of a model.
+local function farthest(given)
+  local length = not options_of.mismatch("module", given) and type(given.options) == "table"
+    and given.options.length
+  return length and math.max(1, math.min(DISTANCE, length - 1)) or DISTANCE
+end
+
+--- Returns the series of `plot.position`, one for each scheme or layer of a model.
+---@param given any a scheme, a list of them, or a model
+---@param options table the options
+---@return table[] series
+function M.series(given, options)
+  local entries = entries_of(given, options)
+  local o = tables.merged({ dim = DIM, heads = HEADS, distance = farthest(given) }, options)
   local series = {}
-  for i, scheme in ipairs(is_list and given or { given }) do
-    local made = position.resolve(scheme, { dim = o.dim, heads = o.heads,
-      d_model = o.dim * o.heads, length = o.distance + 1 })
-    local x, y, low, high = statistics(scoped.with_seed(o.seed, function()
-      return core.no_grad(scores_of, made, o)
-    end), o.head)
-    series[i] = { x = x, y = y, low = low, high = high, label = label_of(scheme) }
+  for i, entry in ipairs(entries) do
+    local scores
+    if entry.attention then
+      scores = scoped.with_seed(o.seed, function()
+        return scoped.without_training(given, function()
+          return scores_of_attention(entry.attention, entry.norm, o)
+        end)
+      end)
+    else
+      local made = position.resolve(entry.scheme, { dim = o.dim, heads = o.heads,
+        d_model = o.dim * o.heads, length = o.distance + 1 })
+      scores = scoped.with_seed(o.seed, function()
+        return core.no_grad(scores_of, made, o)
+      end)
+    end
+    local x, y, low, high = statistics(scores, o.head)
+    series[i] = { x = x, y = y, low = low, high = high, label = entry.label }
   end
   return series
 end

@@ -1,4 +1,5 @@
 local drawn = require("roper.workbench.plot.position")
+local models = require("tests.models")
 local plot = require("roper").plot
 local roper = require("roper")
 local scratch = require("tests.scratch")
@@ -110,6 +111,59 @@ describe("plot.position", function()
     end
   end)
 
+  it("draws each layer of a model, for every scheme", function()
+    for _, name in ipairs(roper.position.list()) do
+      local model = models.small({ position = name, length = 12 })
+      local text = plot.position(model, { format = "text", draws = 4, width = 60 })
+      assert.truthy(text:find("layer 1: ", 1, true), name)
+      assert.truthy(text:find("layer 2: ", 1, true), name)
+      assert.is_nil(text:find("nan", 1, true), name)
+      local path = scratch.path("model.svg")
+      assert.equal(path, plot.position(model, path, { layer = 2, head = 1, draws = 4 }))
+    end
+  end)
+
+  it("shows the scores of random inputs through the trained maps of a model", function()
+    local model = models.small({ position = "rope", layers = 3 })
+    local attention = model.layers[2].attention
+    for part, values in pairs({ query = { 2, 0, 0, 0, 0, 0, 0, 0 },
+      key = { 3, 0, 0, 0, 4, 0, 0, 0 } }) do -- the first pair, at 0 and at atan2(4, 3)
+      attention[part].weight:detach():fill(0)
+      attention[part].bias:detach():narrow(1, 1, 8):copy(roper.tensor(values))
+      attention[part].bias:detach():narrow(1, 9, 8):fill(0)
+    end
+    local function of(options)
+      return drawn.series(model, require("roper.base.tables").merged(
+        { draws = 3, same = false, seed = 1, distance = 8 }, options))
+    end
+    local one = of({ layer = 2, head = 1 })
+    assert.same({ 1, "layer 2: rotary" }, { #one, one[1].label })
+    for distance = 0, 8 do
+      near(10 * math.cos(math.atan(4, 3) - distance) / 8 ^ 0.5, one[1].y[distance + 1], 1e-5)
+      near(one[1].low[distance + 1], one[1].high[distance + 1], 1e-9)
+      near(0, of({ layer = 2, head = 2 })[1].y[distance + 1], 1e-9)
+    end
+    assert.equal(3, #of())
+    assert.is_true(model.is_training)
+  end)
+
+  it("shows a trained bias, and keeps within the length of a model", function()
+    local model = models.small({ position = "t5", layers = 1 })
+    for _, part in ipairs({ "query", "key" }) do
+      model.layers[1].attention[part].weight:detach():fill(0)
+      model.layers[1].attention[part].bias:detach():fill(0)
+    end
+    local table_of = model.layers[1].attention.position.table
+    local y = drawn.series(model, { draws = 2, same = false, seed = 1, head = 2,
+      distance = 10 })[1].y
+    for distance = 0, 10 do
+      near(table_of[{ distance + 1, 2 }]:item(), y[distance + 1], 1e-7)
+    end
+    local short = models.small({ position = "learned", length = 12 })
+    assert.equal(12, #drawn.series(short, { draws = 2, same = false, seed = 1 })[1]
+      .x)
+  end)
+
   it("rejects unknown options", function()
     local function refused(message, ...)
       local arguments = table.pack(...)
@@ -118,7 +172,13 @@ describe("plot.position", function()
     refused('did you mean "rope"', "rop", { format = "text" })
     refused("plot.position: option head: expected one of 8 heads, got 9", "rope", { head = 9 })
     refused("plot.position: unknown option draw", "rope", { draw = 9 })
-    refused("plot.position: expected a position scheme or a list of them, got nil")
-    refused("plot.position: expected a position scheme or a list of them, got number", 3)
+    local model = models.small()
+    refused("plot.position: option layer: expected one of 2 layers, got 3", model, { layer = 3 })
+    refused("plot.position: option head: expected one of 2 heads, got 3", model, { head = 3 })
+    refused("plot.position: option dim: expected none, a model has its own", model, { dim = 8 })
+    refused("plot.position: option layer: expected a model, got string", "rope", { layer = 1 })
+    refused("plot.position: expected a model with MultiHeadAttention, found none", model.logits)
+    refused("plot.position: expected a position scheme, a list of them, or a model, got nil")
+    refused("plot.position: expected a position scheme, a list of them, or a model, got number", 3)
   end)
 end)
