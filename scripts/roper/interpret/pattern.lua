@@ -40,14 +40,14 @@ end
 ---     > weights, distances = roper.interpret.by_distance(model, tokens)
 ---     > weights:shape(), distances:totable()
 ---     {3, 2, 6}	{0.0, 1.0, 2.0, 3.0, 4.0, 5.0}
----     > plot.heatmap(weights[1], {columns = {"0", "1", "2", "3", "4", "5"},
----     >>   xlabel = "distance i - j", ylabel = "head", width = 40, height = 4})
+---     > plot.heatmap(weights[1], {first_column = 0, xlabel = "distance i - j",
+---     >>   ylabel = "head", width = 40, height = 4})
 ---     head
 ---       ██████▒▒▒▒▒▒░░░░░░
 ---     1 ██████▒▒▒▒▒▒░░░░░░
 ---       ██████▒▒▒▒▒▒░░░░░░░░░░░░
 ---     2 ██████▒▒▒▒▒▒░░░░░░░░░░░░
----         0     1     2     3     4     5
+---          0     1     2     3     4     5
 ---       distance i - j
 ---       0.142 [    ░░░░▒▒▒▒▓▓▓▓████] 0.427
 ---@param model Module maps tokens to logits

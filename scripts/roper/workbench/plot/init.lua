@@ -255,8 +255,10 @@ end
 ---@field range? number[] {low, high} of the colours; by default the range of the data
 ---@field palette? "viridis"|"diverging" by default "diverging", around 0, if the data have both
 ---   signs, otherwise "viridis"
----@field rows? string[] labels of the rows; by default numbers from 1
----@field columns? string[] labels of the columns; by default numbers from 1
+---@field rows? string[] labels of the rows; by default numbers
+---@field columns? string[] labels of the columns; by default numbers
+---@field first_row? integer = 1; number of the first row
+---@field first_column? integer = 1; number of the first column, such as 0 for distances
 
 --- Draws a matrix as colours, with its first row at the top; in a terminal without colours, as
 --- shades of grey. Values that are not finite are left blank. If there are more cells than fit,
@@ -278,8 +280,10 @@ end
 function M.heatmap(matrix, file, options)
   local name = "plot.heatmap"
   local o, figure = read(name, { range = "table?", rows = "table?", columns = "table?",
+    first_row = { "integer", 1 }, first_column = { "integer", 1 },
     palette = { { "viridis", "diverging" } } }, file, options)
-  figure.kind, figure.gap, figure.first_row, figure.first_column = "matrix", "nan", 1, 1
+  figure.kind, figure.gap = "matrix", "nan"
+  figure.first_row, figure.first_column = o.first_row, o.first_column
   figure.matrix = data.matrix(name, matrix)
   local rows, columns = figure.matrix:size(1), figure.matrix:size(2)
   figure.rows = data.texts(name .. ": rows", o.rows, rows, text.clean)

@@ -325,6 +325,17 @@ describe("plot.bar", function()
 end)
 
 describe("plot.heatmap", function()
+  it("numbers rows and columns from the options", function()
+    local options = { first_row = -1, first_column = 10, format = "text", width = 40 }
+    local text = plot.heatmap({ { 1, 2 }, { 3, 4 } }, options)
+    assert.truthy(text:find("\n *-1 ") and text:find("\n *0 ") and text:find("10 +11\n"), text)
+    options.format = "svg"
+    local svg = plot.heatmap({ { 1, 2 }, { 3, 4 } }, options)
+    for _, label in ipairs({ ">−1<", ">0<", ">10<", ">11<" }) do
+      assert.truthy(svg:find(label, 1, true), label)
+    end
+  end)
+
   it("draws a cell for each number, in its colour", function()
     local svg = plot.heatmap({ { 0, 1 }, { NAN, 0.5 } }, { format = "svg", legend = false })
     check_svg(svg)
