@@ -66,7 +66,7 @@ function M.by_distance(model, tokens, options)
   local count = weights:size(3)
   local last = (count - 1) // 2
   local distances = core.arange(-last, last + 1, 1, "float64")
-  if last == 0 or weights:narrow(3, 1, last):max():item() == 0 then
+  if last == 0 or weights:narrow(3, 1, last):gt(0):sum():item() == 0 then
     return weights:narrow(3, last + 1, last + 1):contiguous(),
       distances:narrow(1, last + 1, last + 1):contiguous()
   end

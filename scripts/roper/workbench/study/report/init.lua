@@ -6,18 +6,28 @@ local options_of = require "roper.base.options"
 
 local M = {}
 
--- Returns the attention map of a trial, or the reason why there is none.
+-- Returns the result of f, or nil and the message of its error.
+local function try(f)
+  local ok, result = eval.call(f)
+  if not ok and result.interrupted then
+    error("interrupted", 0)
+  end
+  return ok and result or nil, not ok and result.message or nil
+end
+
+-- Returns the attention map of a trial, or the reason why there is none, and the scores of its
+-- heads, if they can be measured.
 local function map_of(trial, options)
-  local ok, result = eval.call(function()
-    local model, task = require("roper.workbench.study.runs").model(trial.run)
+  local model, task
+  local map, problem = try(function()
+    model, task = require("roper.workbench.study.runs").model(trial.run)
     local attention_map = require "roper.workbench.study.report.attention_map"
     return attention_map.of(model, task, { layer = options.layer, head = options.head,
       problem = options.problem, problems = trial.config.problems })
   end)
-  if not ok and result.interrupted then
-    error("interrupted", 0)
-  end
-  return { trial = trial, map = ok and result or nil, problem = not ok and result.message or nil }
+  return { trial = trial, map = map, problem = problem, scores = model and try(function()
+    return require("roper.workbench.study.report.head_scores").of(model, task)
+  end) }
 end
 
 -- Returns a map for each method with problems: of its first finished run, or else of its first run.

@@ -16,6 +16,7 @@ local SECTIONS <const> = {
   { "training", "Curves" },
   { "distance", "Distance and length" },
   { "heads", "Attention maps" },
+  { "inside", "Heads" },
   { "samples", "Samples" },
   { "runs", "Every run" },
   { "configuration", "Configuration" },

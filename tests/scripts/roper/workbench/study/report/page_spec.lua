@@ -317,6 +317,31 @@ describe("page.render", function()
     assert.same({ "1 0 0.875", "3 0 0.125", "1 1 0.625", "2 1 0.125", "3 1 0.25" }, cells)
   end)
 
+  it("draws attention by distance and the scores of each head", function()
+    local view = reports.view()
+    local scores = { by_distance = { { { 0.5, 0, 0.25 }, { 0.125, 0.25, 0.0625 } } },
+      previous_token = { { 0, 0.25 } }, induction = { { 0.125, 1 } },
+      ablation = { { -0.5, 0.0625 } } }
+    view.attention = { { trial = view.sweep.trials[1], map = map(), scores = scores },
+      { trial = view.sweep.trials[2], problem = "no checkpoint" } }
+    local text = page.render(view)
+    html.check(text)
+    text = text:match("<h2>Heads</h2>.-</section>")
+    assert.truthy(text:find("rope, seed 1</bdi>: attention by distance", 1, true))
+    assert.truthy(text:find("<title>0.250 of the weight of head 1.1 is 2 back</title>", 1, true))
+    local cells = {} -- distances 2 1 0 from left to right, as a share of the largest weight
+    for opacity, x, y in text:gmatch('fill%-opacity="([%d.]+)" height="1" width="1" x="(%d)" '
+      .. 'y="(%d)"') do
+      cells[#cells + 1] = ("%s %s %s"):format(x, y, opacity)
+    end
+    assert.same({ "0 0 0.5", "2 0 1", "0 1 0.125", "1 1 0.5", "2 1 0.25" }, cells)
+    assert.same({ { "layer.head", "previous token", "induction", "increase in loss" },
+      { "1.1", "0.000", "0.125", "−0.5000" }, { "1.2", "0.250", "1.000", "0.0625" } },
+      table_of(text, "heads"))
+    view.attention[1].scores = nil
+    assert.is_nil(page.render(view):find("<h2>Heads</h2>", 1, true))
+  end)
+
   it("draws every cell of a long map, and none of a model that has diverged", function()
     local view, long = reports.view(), map()
     long.rows[2].position, long.rows[2].weights[600] = 600, 0.5

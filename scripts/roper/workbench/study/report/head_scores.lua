@@ -1,0 +1,36 @@
+--- Scores of the heads of a trained model: attention by distance, previous-token and induction
+--- scores, and the loss without each head.
+local evaluation = require "roper.training.evaluation"
+local interpret = require "roper.interpret"
+
+local M = {}
+
+local SEED <const> = 2000004
+
+-- Problems are drawn until their rows have this many tokens; at least 2 rows, at most 16.
+local TOKENS <const> = 2048
+
+-- Number of distances, from 0.
+local DISTANCES <const> = 64
+
+--- Measures the heads of a model on fresh problems. The stream of the task does not advance.
+---@param model Transformer
+---@param task task
+---@return table scores by_distance [layers, heads, distances]; previous_token, induction,
+---   ablation [layers, heads], the last in nats per token of an answer
+function M.of(model, task)
+  local fresh = evaluation.fresh(task, SEED)
+  local rows = math.max(2, math.min(16, TOKENS // task:options().length))
+  local tokens, answers = fresh:batch(rows, { answers = true })
+  local options = { positions = fresh:positions(tokens) }
+  local weights = interpret.by_distance(model, tokens, options)
+  local time = tokens:size(2)
+  weights = weights:narrow(3, weights:size(3) - time + 1, math.min(DISTANCES, time))
+  return { by_distance = weights:totable(),
+    previous_token = interpret.previous_token(model, tokens, options):totable(),
+    induction = interpret.induction(model):totable(),
+    ablation = interpret.ablation(model, tokens, { positions = options.positions,
+      mask = answers }):totable() }
+end
+
+return M
