@@ -83,7 +83,8 @@ end
 ---@param ... any its arguments
 ---@return any ... its results
 function M.forward(module, ...)
-  if not M.of(module) then
+  local outputs = M.outputs
+  if not outputs or not outputs[module] then
     return module:forward(...)
   end
   return replaced(module, table.pack(...), module:forward(...))

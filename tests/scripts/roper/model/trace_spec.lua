@@ -101,15 +101,20 @@ describe("Module:trace", function()
   end)
 
   it("changes no bit, also with a cache", function()
-    local model = models.small({ position = "fox" })
-    local whole = model(tokens)
-    local cache = model:cache({ batch = 2, length = 30 })
-    for at = 1, 30 do
-      local trace = model:trace(tokens:narrow(2, at, 1), cache)
-      arrays.close(whole:narrow(2, at, 1), trace.Transformer, 1e-4)
-      assert.same({ 2, 2, 1, at }, trace["layers.1.attention.weights"]:shape())
+    for _, position in ipairs({ "fox", "roper", "t5" }) do
+      local model = models.small({ position = position })
+      local whole = model(tokens)
+      local scores = model:trace(tokens)["layers.2.attention.scores"]
+      local cache = model:cache({ batch = 2, length = 30 })
+      for at = 1, 30 do
+        local trace = model:trace(tokens:narrow(2, at, 1), cache)
+        arrays.close(whole:narrow(2, at, 1), trace.Transformer, 1e-4)
+        assert.same({ 2, 2, 1, at }, trace["layers.1.attention.weights"]:shape())
+        arrays.close(scores[{ {}, {}, { at, at }, { 1, at } }], trace["layers.2.attention.scores"],
+          1e-4)
+      end
+      arrays.close(whole, model(tokens), 0)
     end
-    arrays.close(whole, model(tokens), 0)
   end)
 
   it("numbers repeated calls, and names modules without a field", function()

@@ -10,14 +10,22 @@ local SEED <const> = 2000004
 -- Problems are drawn until their rows have this many tokens; at least 2 rows, at most 16.
 local TOKENS <const> = 2048
 
+-- Operations up to which the loss without each head is measured: seconds.
+local OPERATIONS <const> = 1e12
+
 -- Number of distances, from 0.
 local DISTANCES <const> = 64
+
+-- Multiplications and additions of a pass for each head.
+local function operations(model, tokens, weights)
+  return 2 * model:count() * tokens:count() * weights:size(1) * weights:size(2)
+end
 
 --- Measures the heads of a model on fresh problems. The stream of the task does not advance.
 ---@param model Transformer
 ---@param task task
 ---@return table scores by_distance [layers, heads, distances]; previous_token, induction,
----   ablation [layers, heads], the last in nats per token of an answer
+---   ablation [layers, heads]; the last in nats per token of an answer, nil if the model is large
 function M.of(model, task)
   local fresh = evaluation.fresh(task, SEED)
   local rows = math.max(2, math.min(16, TOKENS // task:options().length))
@@ -27,10 +35,10 @@ function M.of(model, task)
   local time = tokens:size(2)
   weights = weights:narrow(3, weights:size(3) - time + 1, math.min(DISTANCES, time))
   return { by_distance = weights:totable(),
-    previous_token = interpret.previous_token(model, tokens, options):totable(),
+    previous_token = weights:narrow(3, 2, 1):squeeze(3):totable(), -- at distance 1
     induction = interpret.induction(model):totable(),
-    ablation = interpret.ablation(model, tokens, { positions = options.positions,
-      mask = answers }):totable() }
+    ablation = operations(model, tokens, weights) <= OPERATIONS and interpret.ablation(model,
+      tokens, { positions = options.positions, mask = answers }):totable() or nil }
 end
 
 return M

@@ -53,7 +53,7 @@ end
 
 local function scores_table(scores)
   local function cell(name, one, digits)
-    return number.fixed(scores[name][one.layer][one.head], digits)
+    return scores[name] and number.fixed(scores[name][one.layer][one.head], digits) or number.NONE
   end
   return d.details("Scores of each head", { d.table { class = "heads",
     head = { "layer.head", "previous token", "induction", "increase in loss" },
@@ -74,5 +74,6 @@ return function(view)
     .. "is a head, a column the mean weight at a relative distance. Previous token: mean weight on "
     .. "the token before. Induction: on random tokens that are repeated once, mean weight on the "
     .. "token after the earlier occurrence (Olsson et al. 2022). Increase in loss: in nats per "
-    .. "token of an answer, if the output of the head is 0." }, nodes } or nil
+    .. "token of an answer, if the output of the head is 0; not measured for large models." },
+    nodes } or nil
 end

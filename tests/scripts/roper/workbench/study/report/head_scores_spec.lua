@@ -12,12 +12,9 @@ describe("head_scores.of", function()
       assert.same({ 2, 2 }, { #scores[name], #scores[name][1] }, name)
     end
     assert.equal(30, #scores.by_distance[1][1])
-    for layer = 1, 2 do
-      for head = 1, 2 do
-        assert.equal(scores.previous_token[layer][head], scores.by_distance[layer][head][2])
-      end
-    end
     assert.same(roper.interpret.induction(model):totable(), scores.induction)
+    local tokens = roper.evaluate.fresh(task, 2000004):batch(16)
+    assert.same(roper.interpret.previous_token(model, tokens):totable(), scores.previous_token)
     assert.same(scores, head_scores.of(model, task))
   end)
 
@@ -28,6 +25,14 @@ describe("head_scores.of", function()
     assert.equal(64, #scores.by_distance[2][1])
     local plain = roper.tasks.addition({ max_digits = 2, length = 80, seed = 3 })
     assert.not_same(head_scores.of(model, plain).by_distance, scores.by_distance)
+  end)
+
+  it("leaves out the loss without each head for large models", function()
+    local model = models.small({ d_model = 32 })
+    function model.count() return 1e9 end
+    local scores = head_scores.of(model, models.task())
+    assert.is_nil(scores.ablation)
+    assert.equal(30, #scores.by_distance[1][1])
   end)
 
   it("shows distances from 0, also for a model that has diverged", function()

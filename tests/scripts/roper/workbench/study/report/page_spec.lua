@@ -2,6 +2,7 @@ local browser = require("tests.browser")
 local core = require("roper.core")
 local html = require("tests.html")
 local markup = require("roper.base.markup")
+local number = require("roper.workbench.study.report.number")
 local page = require("roper.workbench.study.report.page")
 local reports = require("tests.reports")
 local scratch = require("tests.scratch")
@@ -338,6 +339,9 @@ describe("page.render", function()
     assert.same({ { "layer.head", "previous token", "induction", "increase in loss" },
       { "1.1", "0.000", "0.125", "−0.5000" }, { "1.2", "0.250", "1.000", "0.0625" } },
       table_of(text, "heads"))
+    scores.ablation = nil
+    assert.same({ "1.2", "0.250", "1.000", number.NONE },
+      table_of(page.render(view), "heads")[3])
     view.attention[1].scores = nil
     assert.is_nil(page.render(view):find("<h2>Heads</h2>", 1, true))
   end)
