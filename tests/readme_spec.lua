@@ -68,7 +68,7 @@ describe("README and the guide", function()
     local output = stdout.capture(assert(load(code, "inside", "t", globals)))
     assert.truthy(output:find("query\n?.*0 %[.*%] 1"))
     assert.truthy(output:find("pair", 1, true))
-    assert.same({ 3, 16, 30 }, { table.unpack(globals.lens:shape(), 1, 3) })
+    assert.same({ 3, 16, 30 }, { table.unpack(globals.chance:shape(), 1, 3) })
   end)
 
   it("describe position schemes with lines that run", function()

@@ -99,6 +99,12 @@ local function check_index(option, value, count)
   end
 end
 
+-- Returns the name of a layer's scheme; for a rotary, also what it rotates.
+local function name_of(scheme)
+  return schemes.is_rotary(scheme) and "rotary " .. scheme:options().rotate
+    or scheme and position.describe(scheme).name or "none"
+end
+
 -- Returns the attentions of a model to draw: {label, attention, norm}. Layers that would look the
 -- same are not left out, since their queries and keys differ.
 local function layers_of(model, o)
@@ -113,9 +119,8 @@ local function layers_of(model, o)
   for i = o.layer or 1, o.layer or #attentions do
     local attention = attentions[i].module
     check_index("head", o.head, attention.heads)
-    list[#list + 1] = { label = ("layer %d: %s"):format(i, attention.position
-      and position.describe(attention.position).name or "none"), attention = attention,
-      norm = norms[attention] }
+    list[#list + 1] = { label = ("layer %d: %s"):format(i, name_of(attention.position)),
+      attention = attention, norm = norms[attention] }
   end
   return list
 end

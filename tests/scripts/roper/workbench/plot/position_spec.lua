@@ -137,7 +137,7 @@ describe("plot.position", function()
         { draws = 3, same = false, seed = 1, distance = 8 }, options))
     end
     local one = of({ layer = 2, head = 1 })
-    assert.same({ 1, "layer 2: rotary" }, { #one, one[1].label })
+    assert.same({ 1, "layer 2: rotary qk" }, { #one, one[1].label })
     for distance = 0, 8 do
       near(10 * math.cos(math.atan(4, 3) - distance) / 8 ^ 0.5, one[1].y[distance + 1], 1e-5)
       near(one[1].low[distance + 1], one[1].high[distance + 1], 1e-9)
