@@ -12,19 +12,14 @@ local M = {}
 
 local nothing = schemes.class { name = "none" }()
 
--- The checked options and the setting of a call.
-local function read(q, k, options)
-  local o = options_of.check("eager.attention", options, setting.EAGER)
-  return o, setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
-end
-
 --- The scores of attention before the softmax.
 ---@param q tensor [batch, heads, Tq, d], floats
 ---@param k tensor [batch, heads, Tk, d]
 ---@param options? EagerOptions
 ---@return tensor s [batch, heads, Tq, Tk], -inf for a key that the query does not see
 function M.scores(q, k, options)
-  local o, s = read(q, k, options)
+  local o = options_of.check("eager.attention", options, setting.EAGER)
+  local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
   local scores, visible = s:scores(q, k), s.positions:visible(o.mask)
   return visible and core.where(visible:ne(0), scores, -math.huge) or scores
 end
@@ -52,7 +47,8 @@ function M.attention(q, k, v, options)
   if hooks.wants_weights() then
     return hooks.attention(M.attention, M.scores, q, k, v, options)
   end
-  local o, s = read(q, k, options)
+  local o = options_of.check("eager.attention", options, setting.EAGER)
+  local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
 
   local scores = s:scores(q, k)
 

@@ -2,6 +2,7 @@
 --- model, by distance.
 local core = require "roper.core"
 local data = require "roper.workbench.plot.data"
+local eager = require "roper.attention.eager"
 local options_of = require "roper.base.options"
 local position = require "roper.position"
 local record = require "roper.interpret.record"
@@ -9,6 +10,7 @@ local schemes = require "roper.position.scheme"
 local setting = require "roper.attention.setting"
 local scoped = require "roper.base.scoped"
 local tables = require "roper.base.tables"
+local trace = require "roper.model.trace"
 
 local M = {}
 
@@ -54,24 +56,28 @@ local function scores_of(scheme, o)
   return setting.new(scheme, q, k, { causal = true, input = x }):scores(q, k):squeeze(3)
 end
 
+-- Returns the queries, keys and options of an attention for random inputs that are the same at all
+-- positions.
+local function inputs_of(attention, norm, x, o)
+  local count, scheme, found = o.distance + 1, attention.position, nil
+  x = x:expand { o.draws, count, x:size(3) }
+  if schemes.is_scheme(scheme) and scheme.embed then
+    x = scheme:embed(x, core.arange(0, count, 1, "float64"):unsqueeze(1))
+  end
+  x = x:contiguous()
+  trace.visit(attention, { attention = function(_, _, call) found = call end },
+    norm and norm(x) or x)
+  return found
+end
+
 -- Returns the scores of the last of several random inputs of a trained attention.
 local function scores_of_attention(attention, norm, o)
-  local count, width = o.distance + 1, attention.query.weight:size(2)
-  local function input(x, first)
-    x = x:expand { o.draws, count - first, width }
-    local scheme = attention.position
-    if schemes.is_scheme(scheme) and scheme.embed then
-      x = scheme:embed(x, core.arange(first, count, 1, "float64"):unsqueeze(1))
-    end
-    return norm and norm(x:contiguous()) or x:contiguous()
-  end
-  local one = core.randn { o.draws, 1, width }
-  local other = o.same and one or core.randn { o.draws, 1, width }
-  local keys = input(other, 0)
-  local q, k = attention:split(attention.query(input(one, count - 1))),
-    attention:split(attention.key(keys))
-  local scheme = attention.position or position.none { dim = q:size(4) }
-  return setting.new(scheme, q, k, { causal = true, input = keys }):scores(q, k):squeeze(3)
+  local last = o.distance
+  local x = core.randn { o.draws, 1, attention.query.weight:size(2) }
+  local keys = inputs_of(attention, norm, o.same and x or core.randn(x:shape()), o)
+  local q = inputs_of(attention, norm, x, o).q:narrow(3, last + 1, 1)
+  return eager.scores(q, keys.k, tables.merged(keys.options, { query_positions = { last },
+    key_positions = core.arange(0, last + 1, 1, "float64") })):squeeze(3)
 end
 
 -- Returns distances from 0, the mean of the scores, and the mean minus and plus the standard
