@@ -14,10 +14,11 @@ local nothing = schemes.class { name = "none" }()
 
 --- The scores of attention before the softmax.
 ---@param q tensor [batch, heads, Tq, d], floats
----@param k tensor [batch, heads, Tk, d]
+---@param k tensor [batch, kv_heads, Tk, d]; kv_heads divides heads
 ---@param options? EagerOptions
 ---@return tensor s [batch, heads, Tq, Tk], -inf for a key that the query does not see
 function M.scores(q, k, options)
+  k = setting.with_all_heads(q, k)
   local o = options_of.check("eager.attention", options, setting.EAGER)
   local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
   local scores, visible = s:scores(q, k), s.positions:visible(o.mask)
