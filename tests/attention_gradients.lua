@@ -18,18 +18,18 @@ function M.scheme(rotate, pairing, fraction, value_fraction)
     value_fraction = value_fraction, base = 50 })
 end
 
---- Check the gradients of q, k and v of shapes {B, H, Tq, d}, {B, H, Tk, d}, {B, H, Tk, dv}.
+--- Check the gradients of q, k and v of shapes {B, H, Tq, d}, {B, G, Tk, d}, {B, G, Tk, dv}.
 ---@param attend fun(q, k, v, options): userdata
 ---@param options table of attend
----@param sizes table? batch, heads = 1, queries, keys = 3, features, value_features = 4;
---- layouts = true for inputs of any memory layout
+---@param sizes table? batch, heads = 1, shared = heads, queries, keys = 3, features,
+--- value_features = 4; layouts = true for inputs of any memory layout
 function M.check(attend, options, sizes)
   local o = sizes or {}
   local batch, heads, queries, keys = o.batch or 1, o.heads or 1, o.queries or 3, o.keys or 3
   gradients.check(function(q, k, v) return (attend(q, k, v, options)) end, {
     { batch, heads, queries, o.features or 4 },
-    { batch, heads, keys, o.features or 4 },
-    { batch, heads, keys, o.value_features or 4 },
+    { batch, o.shared or heads, keys, o.features or 4 },
+    { batch, o.shared or heads, keys, o.value_features or 4 },
   }, { layouts = o.layouts or false })
 end
 

@@ -73,6 +73,7 @@ enum { RP_MAX_BIASES = 4 };
 
 typedef struct RpAttention {
   int64_t batch, heads, queries, keys;
+  int64_t group; /* consecutive heads of queries that share a head of keys and values */
   int64_t features, value_features;
   double scale; /* factor of the products, usually 1 / sqrt(features) */
   int biases;   /* number of biases, added to the scaled products */

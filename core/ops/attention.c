@@ -67,19 +67,30 @@ static bool is_countable(const RpTensor *q, const RpTensor *v, const int64_t *sc
          rp_size_product(3, (int64_t[]){PARTS, features, features}, &product);
 }
 
+/* True if each head of k belongs to the same number of heads of q; linear attention takes one. */
+static bool are_groups(const RpTensor *q, const RpTensor *k, bool linear)
+{
+  const int64_t heads = q->shape[1], shared = k->shape[1];
+  return heads == shared || (!linear && shared > 0 && heads > 0 && heads % shared == 0);
+}
+
 RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor *v,
                             const RpAttentionOptions *options)
 {
   const char *name = options->linear ? "linear_attention" : "attention";
   bool fits = q->rank == 4 && k->rank == 4 && v->rank == 4;
-  for (int i = 0; fits && i < 2; i++)
-    fits = q->shape[i] == k->shape[i] && k->shape[i] == v->shape[i];
+  fits = fits && q->shape[0] == k->shape[0] && k->shape[0] == v->shape[0] &&
+         k->shape[1] == v->shape[1];
   if (!fits || q->shape[3] != k->shape[3] || k->shape[2] != v->shape[2] || q->shape[3] < 1 ||
       v->shape[3] < 1)
     return rp_fail(RP_BAD_ARGUMENT,
                    "%s: expected q [B, H, Tq, d], k [B, H, Tk, d], v [B, H, Tk, dv], got "
                    "%s, %s, %s",
                    name, rp_tensor_shape_text(q), rp_tensor_shape_text(k), rp_tensor_shape_text(v));
+  if (!are_groups(q, k, options->linear))
+    return rp_fail(RP_BAD_ARGUMENT, "%s: expected k and v with %s, got q %s, k %s", name,
+                   options->linear ? "the heads of q" : "a divisor of the heads of q",
+                   rp_tensor_shape_text(q), rp_tensor_shape_text(k));
   if (!rp_dtype_is_float(q->dtype) || k->dtype != q->dtype || v->dtype != q->dtype)
     return rp_fail(RP_BAD_ARGUMENT,
                    "%s: expected floats of the same dtype, got %s, %s, %s; convert with :to()",
@@ -223,6 +234,7 @@ static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor
                                   .heads = q->shape[1],
                                   .queries = q->shape[2],
                                   .keys = k->shape[2],
+                                  .group = k->shape[1] > 0 ? q->shape[1] / k->shape[1] : 1,
                                   .features = q->shape[3],
                                   .value_features = v->shape[3],
                                   .sums = options->sums,

@@ -37,7 +37,9 @@ typedef struct RpAttentionOptions {
 } RpAttentionOptions;
 
 /*
-** Attention of q [B, H, Tq, d], k [B, H, Tk, d], v [B, H, Tk, dv]: [B, H, Tq, dv].
+** Attention of q [B, H, Tq, d], k [B, G, Tk, d], v [B, G, Tk, dv]: [B, H, Tq, dv]. G divides
+** H; head h of the queries attends to head h G / H of keys and values, rounded down
+** (grouped-query attention, Ainslie et al. 2023). Linear attention takes only G = H.
 **
 **   s_ij = scale (A_i q_i) . (B_j k_j) + c_ij,  a = softmax(s),  o_i = C_i^-1 sum_j a_ij D_j v_j
 **

@@ -71,6 +71,13 @@ static double *vector(const RpTensor *x, int64_t unit, int64_t i)
   return (double *)rp_tensor_data(x) + (unit * x->shape[2] + i) * x->shape[3];
 }
 
+/* The (batch, head) unit of keys and values for a unit of queries. */
+static int64_t key_unit(const Oracle *oracle, int64_t unit)
+{
+  const int64_t heads = oracle->q->shape[1], shared = oracle->k->shape[1];
+  return unit / heads * shared + unit % heads / (heads / shared);
+}
+
 static bool sees(const Oracle *oracle, int64_t unit, int64_t i, int64_t j)
 {
   const int64_t heads = oracle->q->shape[1], index[] = {unit / heads, unit % heads, i, j};
@@ -90,9 +97,9 @@ static double dot(int64_t n, const double *a, const double *b)
 /* a = q_i^T R_{j-i} k_j for all keys j, with the scheme's R. */
 static void score(const Oracle *oracle, Indices at, int64_t unit, double *a)
 {
-  const int64_t d = oracle->q->shape[3];
+  const int64_t d = oracle->q->shape[3], keys = key_unit(oracle, unit);
   for (at.j = 0; at.j < at.keys; at.j++) {
-    rotate(&at, RP_ROTATE_QUERY, RP_ROTATE_KEY, d, vector(oracle->k, unit, at.j), oracle->rotated);
+    rotate(&at, RP_ROTATE_QUERY, RP_ROTATE_KEY, d, vector(oracle->k, keys, at.j), oracle->rotated);
     a[at.j] = dot(d, vector(oracle->q, unit, at.i), oracle->rotated);
   }
 }
@@ -145,7 +152,7 @@ static void to_linear_weights(const Oracle *oracle, int64_t unit, int64_t i, dou
 /* Compute the weights and the output of one query. */
 static void attend(const Oracle *oracle, int64_t unit, int64_t i)
 {
-  const int64_t dv = oracle->v->shape[3];
+  const int64_t dv = oracle->v->shape[3], keys = key_unit(oracle, unit);
   Indices at = {
       oracle->options, unit / oracle->q->shape[1], oracle->q->shape[2], oracle->k->shape[2], i, 0};
   double *a = vector(oracle->weights, unit, i), *o = vector(oracle->o, unit, i);
@@ -159,7 +166,7 @@ static void attend(const Oracle *oracle, int64_t unit, int64_t i)
   for (at.j = 0; at.j < at.keys; at.j++) {
     if (a[at.j] == 0)
       continue;
-    rotate(&at, RP_ROTATE_OUTPUT, RP_ROTATE_VALUE, dv, vector(oracle->v, unit, at.j),
+    rotate(&at, RP_ROTATE_OUTPUT, RP_ROTATE_VALUE, dv, vector(oracle->v, keys, at.j),
            oracle->rotated);
     for (int64_t f = 0; f < dv; f++)
       o[f] += a[at.j] * oracle->rotated[f];

@@ -89,6 +89,12 @@ static int64_t lay_out(const RpAttention *a, bool backward, REAL *memory, Scratc
   return used;
 }
 
+/* One unit's view of keys, values or their gradients, which a group of heads shares. */
+static Rows key_rows(const RpAttention *a, const RpHeads *x, int64_t b, int64_t h)
+{
+  return unit_rows(x, b, h / a->group);
+}
+
 /* Keys or values, packed, or in place if there are few queries and no rotation. */
 static Rows pack_keys(const RpAttention *a, const RpTable *table, int64_t batch, int64_t features,
                       int64_t width, Rows x, REAL *packed)
@@ -242,9 +248,9 @@ static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *co
 {
   const int64_t b = unit / a->heads, h = unit % a->heads;
   const int64_t d = a->features, dv = a->value_features;
-  const Rows k = pack_keys(a, &a->rotate_key, b, d, w->width, unit_rows(heads[1], b, h), w->k);
+  const Rows k = pack_keys(a, &a->rotate_key, b, d, w->width, key_rows(a, heads[1], b, h), w->k);
   const Rows v =
-      pack_keys(a, &a->rotate_value, b, dv, w->value_width, unit_rows(heads[2], b, h), w->v);
+      pack_keys(a, &a->rotate_value, b, dv, w->value_width, key_rows(a, heads[2], b, h), w->v);
   const Right k_columns = columns_of(a->keys, d, k, w->k_columns);
   const Right values = pack_right(a->keys, w->value_width, v.data, v.stride, w->rows);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
@@ -282,7 +288,7 @@ static void weights_unit(const RpAttention *a, int64_t unit, const RpHeads *cons
                          REAL *weights, const Scratch *w)
 {
   const int64_t b = unit / a->heads, h = unit % a->heads, d = a->features;
-  const Rows k = pack_keys(a, &a->rotate_key, b, d, w->width, unit_rows(heads[1], b, h), w->k);
+  const Rows k = pack_keys(a, &a->rotate_key, b, d, w->width, key_rows(a, heads[1], b, h), w->k);
   const Right k_columns = columns_of(a->keys, d, k, w->k_columns);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
     const int64_t rest = a->queries - first, count = rest < TILE ? rest : TILE;
@@ -325,7 +331,10 @@ static void differentiate_tile(const RpAttention *a, int64_t unit, int64_t first
   }
 }
 
-/* heads: q, k, v, o, output gradient, dq, dk, dv */
+/*
+** heads: q, k, v, o, output gradient, dq, dk, dv. The units of a group follow each other in one
+** thread, which sums their gradients of keys and values.
+*/
 static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *const *heads,
                           const RpBias *dbias, const Scratch *w)
 {
@@ -334,9 +343,11 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
   const RpBias sums = sums_of(a, heads[4]);
   Rows in[8];
   for (int i = 0; i < 8; i++)
-    in[i] = unit_rows(heads[i], b, h);
-  memset(w->dk, 0, (size_t)(keys * w->width) * sizeof(REAL));
-  memset(w->dv, 0, (size_t)(keys * w->value_width) * sizeof(REAL));
+    in[i] = i == 1 || i == 2 || i > 5 ? key_rows(a, heads[i], b, h) : unit_rows(heads[i], b, h);
+  if (h % a->group == 0) {
+    memset(w->dk, 0, (size_t)(keys * w->width) * sizeof(REAL));
+    memset(w->dv, 0, (size_t)(keys * w->value_width) * sizeof(REAL));
+  }
   const Rows k = pack_rows(&a->rotate_key, b, 0, keys, d, w->width, in[1], w->k);
   const Rows v = pack_rows(&a->rotate_value, b, 0, keys, dv, w->value_width, in[2], w->v);
   const Right k_columns = columns_of(keys, d, k, w->k_columns);
@@ -369,6 +380,8 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
              w->width, needed(a, first, OF_A));
     unpack_rows(&a->rotate_query, b, first, count, d, w->width, w->o, in[5]);
   }
+  if (h % a->group != a->group - 1)
+    return;
   unpack_rows(&a->rotate_key, b, 0, keys, d, w->width, w->dk, in[6]);
   unpack_rows(&a->rotate_value, b, 0, keys, dv, w->value_width, w->dv, in[7]);
 }
@@ -383,14 +396,14 @@ static double attention_flops(const RpAttention *a)
 typedef enum Pass { FORWARD, WEIGHTS, BACKWARD } Pass;
 
 /* Numbers of batch rows and of heads that one thread must compute, because they add to the same
-   bias gradient. */
+   gradient of a bias, or of keys and values. */
 typedef struct Share {
   int64_t batch, heads;
 } Share;
 
-static Share share_of(const RpAttention *a, const RpBias *dbias)
+static Share share_of(const RpAttention *a, bool backward, const RpBias *dbias)
 {
-  Share share = {1, 1};
+  Share share = {1, backward ? a->group : 1};
   for (int i = 0; dbias != NULL && i < a->biases; i++) {
     if (dbias[i].data != NULL && dbias[i].batch == 0 && a->batch > 1)
       share.batch = a->batch;
@@ -428,7 +441,7 @@ static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const 
   Scratch sizes;
   const bool backward = pass == BACKWARD;
   const int64_t elements = lay_out(a, backward, NULL, &sizes);
-  const Share share = share_of(a, dbias);
+  const Share share = share_of(a, backward, dbias);
   const int64_t shares = a->batch / share.batch * (a->heads / share.heads);
   REAL *memory = rp_alloc((size_t)omp_get_max_threads() * (size_t)elements * sizeof(REAL));
   if (memory == NULL)

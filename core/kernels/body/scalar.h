@@ -42,6 +42,20 @@ static inline REAL gelu_slope(REAL x)
   return normal_up_to(x, e) + x * REAL_C(0.39894228040143267794) * e;
 }
 
+/* (1 + tanh(u)) / 2 of gelu_tanh. */
+static inline REAL gelu_tanh_gate(REAL x)
+{
+  const REAL twice = REAL_C(1.5957691216057307117) * x; /* 2 sqrt(2 / pi) x */
+  return 1 / (1 + REAL_EXP(-(twice * (1 + REAL_C(0.044715) * x * x))));
+}
+
+static inline REAL gelu_tanh_slope(REAL x)
+{
+  const REAL gate = gelu_tanh_gate(x), rest = gate * (1 - gate);
+  const REAL slope = REAL_C(1.5957691216057307117) * (1 + REAL_C(0.134145) * x * x);
+  return rest > 0 ? gate + x * rest * slope : gate; /* not 0 * infinity far from 0 */
+}
+
 static inline REAL silu_slope(REAL x)
 {
   const REAL sigmoid = 1 / (1 + REAL_EXP(-x));

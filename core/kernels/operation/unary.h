@@ -213,6 +213,18 @@ FLOAT_UNARY(SOFTPLUS, "softplus", x, (x > 0 ? x : 0) + REAL_LOG1P(REAL_EXP(-REAL
 FLOAT_UNARY(GELU, "gelu", x, gelu(x), gelu_slope(x))
 
 /*
+** function roper.gelu_tanh(x)
+** The approximation of `gelu` in GPT-2 and BERT (Hendrycks and Gimpel 2016): x sigmoid(2 u) with
+** u = sqrt(2 / π) (x + 0.044715 x³), which equals x (1 + tanh(u)) / 2.
+**
+**     > roper.tensor{-1, 0, 1}:gelu_tanh()
+**     float32 [3]
+**     -0.1588  0.0000  0.8412
+** @like roper.sqrt
+*/
+FLOAT_UNARY(GELU_TANH, "gelu_tanh", x, x *gelu_tanh_gate(x), gelu_tanh_slope(x))
+
+/*
 ** function roper.silu(x)
 ** x sigmoid(x) of each element (Elfwing et al. 2017), also called swish.
 **

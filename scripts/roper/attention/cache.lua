@@ -27,8 +27,8 @@ Cache.__index = Cache
 ---@field cache Cache
 ---@field taken integer tokens stored in this pass
 ---@field memory table state that a scheme keeps between passes
----@field keys? tensor [batch, heads, length, features], rotated if the scheme is rotary
----@field values? tensor [batch, heads, length, features], rotated if the scheme is rotary
+---@field keys? tensor [batch, kv_heads, length, features], rotated if the scheme is rotary
+---@field values? tensor [batch, kv_heads, length, features], rotated if the scheme is rotary
 local CacheLayer = { name = "CacheLayer" }
 CacheLayer.__index = CacheLayer
 
@@ -198,12 +198,12 @@ end
 ---     > options.causal = true
 ---     > roper.attention(k, keys, values, options):shape()
 ---     {1, 2, 3, 4}
----@param k tensor [batch, heads, time, features], of tokens that follow those in the cache
----@param v tensor [batch, heads, time, features]
+---@param k tensor [batch, kv_heads, time, features], of tokens that follow those in the cache
+---@param v tensor [batch, kv_heads, time, features]
 ---@param scheme? Scheme|rotary a rotary rotates keys and values once, when they are stored; other
 ---   schemes are applied to all of them in each pass
----@return tensor keys [batch, heads, time so far, features], rotated by a rotary
----@return tensor values [batch, heads, time so far, features], rotated by a rotary
+---@return tensor keys [batch, kv_heads, time so far, features], rotated by a rotary
+---@return tensor values [batch, kv_heads, time so far, features], rotated by a rotary
 ---@return AttentionOptions options position, query_positions, key_positions, mask, memory
 function CacheLayer:extend(k, v, scheme)
   arguments.self("CacheLayer:extend", self, CacheLayer)

@@ -38,8 +38,8 @@ end
 ---     > (eager - fast):abs():max():item() < 1e-5
 ---     true
 ---@param q tensor [batch, heads, Tq, d], floats
----@param k tensor [batch, heads, Tk, d]
----@param v tensor [batch, heads, Tk, dv]
+---@param k tensor [batch, kv_heads, Tk, d]; kv_heads divides heads
+---@param v tensor [batch, kv_heads, Tk, dv]
 ---@param options? EagerOptions
 ---@return tensor output [batch, heads, Tq, dv]
 ---@return tensor weights [batch, heads, Tq, Tk], before dropout, with a gradient
@@ -49,6 +49,7 @@ function M.attention(q, k, v, options)
     return hooks.attention(M.attention, M.scores, q, k, v, options)
   end
   local o = options_of.check("eager.attention", options, setting.EAGER)
+  k, v = setting.with_all_heads(q, k, v)
   local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
 
   local scores = s:scores(q, k)

@@ -48,7 +48,7 @@ end
 ---     0.6315 0.3685 0.0000
 ---     0.1466 0.2235 0.6299
 ---@param q tensor [batch, heads, Tq, d], floats
----@param k tensor [batch, heads, Tk, d]
+---@param k tensor [batch, kv_heads, Tk, d]; kv_heads divides heads
 ---@param options? AttentionOptions
 ---@return tensor a [batch, heads, Tq, Tk]; each row sums to 1, or is 0 if the query sees no key
 function M.weights(q, k, options)
@@ -56,6 +56,7 @@ function M.weights(q, k, options)
   if not schemes.is_scheme(scheme) then
     return core.attention_weights(q, k, setting.for_core(options, scheme))
   end
+  k = setting.with_all_heads(q, k)
   return (through(function(turned_q, turned_k, _, o)
     return core.attention_weights(turned_q, turned_k, o)
   end, setting.new(scheme, q, k, options), q, k))
@@ -65,7 +66,8 @@ end
 --- value and output by their positions (RoFormer, Su et al. 2021, eq. 16, for queries and keys; the
 --- RoPER study for all four).
 ---
---- The output of a query that sees no key is 0.
+--- The output of a query that sees no key is 0. In grouped-query attention (Ainslie et al. 2023),
+--- k and v have fewer heads than q: consecutive heads of q share one.
 ---
 ---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ,   a = softmax(s)
 ---     oᵢ = C_i⁻¹ Σⱼ aᵢⱼ D_j vⱼ
@@ -83,8 +85,8 @@ end
 ---     > (out - far):abs():max():item() < 1e-3, weights:shape()
 ---     true	{1, 1, 6, 6}
 ---@param q tensor [batch, heads, Tq, d], floats
----@param k tensor [batch, heads, Tk, d]
----@param v tensor [batch, heads, Tk, dv]
+---@param k tensor [batch, kv_heads, Tk, d]; kv_heads divides heads
+---@param v tensor [batch, kv_heads, Tk, dv]
 ---@param options? AttentionOptions
 ---@return tensor output [batch, heads, Tq, dv]
 ---@return tensor? weights [batch, heads, Tq, Tk], before dropout, without a gradient; only with
@@ -102,6 +104,7 @@ function M.attention(q, k, v, options)
   if not schemes.is_scheme(scheme) then
     return core.attention(q, k, v, setting.for_core(options, scheme))
   end
+  k, v = setting.with_all_heads(q, k, v)
   local s = not scheme.carry and setting.new(scheme, q, k, options)
   if not s or scheme.values and not s.positions.shift then
     local o, weights = require("roper.attention.eager").attention(q, k, v, options)
@@ -128,8 +131,8 @@ end
 ---     > (fast:to "float64" - slow):abs():max():item() < 1e-6
 ---     true
 ---@param q tensor [batch, heads, Tq, d], floats
----@param k tensor [batch, heads, Tk, d]
----@param v tensor [batch, heads, Tk, dv]
+---@param k tensor [batch, kv_heads, Tk, d]; kv_heads divides heads
+---@param v tensor [batch, kv_heads, Tk, dv]
 ---@param options? AttentionOptions without dropout
 ---@return tensor output [batch, heads, Tq, dv], float64
 ---@return tensor weights [batch, heads, Tq, Tk], float64
@@ -141,6 +144,7 @@ function M.oracle(q, k, v, options)
     error(("oracle.attention: position %s has the method %s, which the oracle does not support; "
       .. "use roper.eager.attention"):format(scheme.name, scheme.carry and "carry" or "values"), 2)
   end
+  k, v = setting.with_all_heads(q, k, v)
   q, k, v = q:to "float64", k:to "float64", v:to "float64"
   return through(core.oracle_attention, setting.new(scheme, q, k, options), q, k, v)
 end
@@ -176,11 +180,12 @@ end
 ---     > out:shape(), (out - far):abs():max():item() < 1e-3
 ---     {1, 1, 6, 4}	true
 ---@param q tensor [batch, heads, Tq, d], floats
----@param k tensor [batch, heads, Tk, d]
----@param v tensor [batch, heads, Tk, dv]
+---@param k tensor [batch, kv_heads, Tk, d]; kv_heads divides heads
+---@param v tensor [batch, kv_heads, Tk, dv]
 ---@param options? LinearAttentionOptions
 ---@return tensor output [batch, heads, Tq, dv]
 function M.linear_attention(q, k, v, options)
+  k, v = setting.with_all_heads(q, k, v)
   return core.linear_attention(q, k, v, linear(options, q))
 end
 
@@ -199,12 +204,13 @@ end
 ---     > (fast:to "float64" - slow):abs():max():item() < 1e-6
 ---     true
 ---@param q tensor [batch, heads, Tq, d], floats
----@param k tensor [batch, heads, Tk, d]
----@param v tensor [batch, heads, Tk, dv]
+---@param k tensor [batch, kv_heads, Tk, d]; kv_heads divides heads
+---@param v tensor [batch, kv_heads, Tk, dv]
 ---@param options? LinearAttentionOptions
 ---@return tensor output [batch, heads, Tq, dv], float64
 ---@return tensor weights [batch, heads, Tq, Tk], float64
 function M.linear_oracle(q, k, v, options)
+  k, v = setting.with_all_heads(q, k, v)
   return core.oracle_linear_attention(q, k, v, linear(options, q))
 end
 

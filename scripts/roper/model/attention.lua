@@ -17,6 +17,7 @@ local M = {}
 ---@field value Linear
 ---@field output Linear
 ---@field heads integer
+---@field kv_heads integer
 ---@field position? Scheme|rotary nil without positions
 ---@field dropout number
 ---@field causal boolean
@@ -25,6 +26,10 @@ local MultiHeadAttention = modules.class "MultiHeadAttention"
 local OPTIONS <const> = options_of.define("MultiHeadAttentionOptions", {
   { "d_model", "size" },
   { "heads", "size" },
+  { "kv_heads", "size?", nil, "heads of keys and values in grouped-query attention; each is shared "
+    .. "by heads / kv_heads heads of queries", shown = "heads" },
+  { "attention_bias", { "all", "qkv", "none" }, nil,
+    "the linear maps of attention with a bias; qkv: all but the output", shown = '"all"' },
   { "position", "any", "none",
     'a scheme, its name with any options, "yarn{factor=4}", {type = name, ...}, or names joined '
       .. 'by "+"',
@@ -35,9 +40,11 @@ local OPTIONS <const> = options_of.define("MultiHeadAttentionOptions", {
   { "causal", "boolean", true },
 })
 
---- Creates multi-head self-attention with a position scheme (Vaswani et al. 2017, section 3.2).
+--- Creates multi-head self-attention with a position scheme (Vaswani et al. 2017, section 3.2). With
+--- `kv_heads`, it is grouped-query attention (Ainslie et al. 2023); a cache then stores only
+--- `kv_heads` heads.
 ---
---- Errors: d_model is not divisible by heads; the position scheme is unknown.
+--- Errors: d_model is not divisible by heads, or heads by kv_heads; the position scheme is unknown.
 ---
 ---     > roper.nn.MultiHeadAttention{d_model = 8, heads = 2}:count()
 ---     288
@@ -49,19 +56,27 @@ function M.MultiHeadAttention(options)
     error(("MultiHeadAttention: expected d_model divisible by heads, got d_model %d and %d heads")
       :format(o.d_model, o.heads), 2)
   end
-  local self = setmetatable({ heads = o.heads, dropout = o.dropout, causal = o.causal },
-    MultiHeadAttention)
+  local kv_heads = o.kv_heads or o.heads
+  if o.heads % kv_heads ~= 0 then
+    error(("MultiHeadAttention: expected heads divisible by kv_heads, got %d heads and kv_heads %d")
+      :format(o.heads, kv_heads), 2)
+  end
+  local self = setmetatable({ heads = o.heads, kv_heads = kv_heads, dropout = o.dropout,
+    causal = o.causal }, MultiHeadAttention)
+  local bias, shared = o.attention_bias or "all", o.d_model // o.heads * kv_heads
   self.position = position.resolve(o.position, { dim = o.d_model // o.heads, heads = o.heads,
     d_model = o.d_model })
   for _, name in ipairs { "query", "key", "value", "output" } do
     if name ~= "value" or not o.tied then
-      self[name] = layers.Linear { inputs = o.d_model, outputs = o.d_model }
+      self[name] = layers.Linear { inputs = o.d_model,
+        outputs = (name == "key" or name == "value") and shared or o.d_model,
+        bias = bias == "all" or bias == "qkv" and name ~= "output" }
     end
   end
   return self
 end
 
---- Splits the features among the heads.
+--- Splits the features among heads, which have d_model / heads features each.
 ---
 --- Errors: x is not [batch, time, features].
 ---
@@ -69,15 +84,17 @@ end
 ---     > attention:split(roper.zeros{1, 3, 8}):shape()
 ---     {1, 2, 3, 4}
 ---@param x tensor [batch, time, features]
+---@param heads? integer by default those of queries
 ---@return tensor y [batch, heads, time, features / heads]
-function MultiHeadAttention:split(x)
+function MultiHeadAttention:split(x, heads)
   arguments.self("MultiHeadAttention:split", self, MultiHeadAttention)
   arguments.check("split", "x", "tensor", x)
   if x:rank() ~= 3 then
     error(("split: expected [batch, time, features], got %s"):format(modules.kind_of(x)), 2)
   end
   local batch, time, features = table.unpack(x:shape())
-  return x:view { batch, time, self.heads, features // self.heads }:transpose(2, 3)
+  heads = heads or self.heads
+  return x:view { batch, time, heads, features // heads }:transpose(2, 3)
 end
 
 --- Returns the attention output of each token: a weighted sum over the tokens it attends to.
@@ -98,8 +115,8 @@ function MultiHeadAttention:forward(x, cache, positions)
     error(("MultiHeadAttention: expected [batch, time, %d], got %s"):format(width,
       modules.kind_of(x)), 2)
   end
-  local q, k = self:split(self.query(x)), self:split(self.key(x))
-  local v = self.value and self:split(self.value(x)) or k
+  local q, k = self:split(self.query(x)), self:split(self.key(x), self.kv_heads)
+  local v = self.value and self:split(self.value(x), self.kv_heads) or k
   if cache and self.causal then
     positions = cache:positions(x:size(2))
   end
@@ -109,8 +126,8 @@ end
 
 ---@class AttendInputs
 ---@field q tensor [batch, heads, time, features]
----@field k tensor [batch, heads, time, features]
----@field v tensor [batch, heads, time, features]
+---@field k tensor [batch, kv_heads, time, features]
+---@field v tensor [batch, kv_heads, time, features]
 ---@field x? tensor [batch, time, d_model], the input of the layer, for schemes that read it
 ---@field positions? tensor [batch, time] of these tokens; by default 0, 1, ...
 ---@field cache? CacheLayer ignored if attention is not causal, because earlier tokens would have to

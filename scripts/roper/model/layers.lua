@@ -219,7 +219,10 @@ local FeedForward = modules.class "FeedForward"
 local FEED_FORWARD <const> = options_of.define("FeedForwardOptions", {
   { "d_model", "size", nil, "features of a token" },
   { "d_ff", "size?", nil, "features between the two maps; by default 4 d_model" },
-  { "activation", { "relu", "gelu", "swiglu" }, "relu", "between the two linear maps" },
+  { "activation", { "relu", "gelu", "gelu_tanh", "swiglu" }, "relu",
+    "between the two linear maps; gelu_tanh: the approximation of GELU in GPT-2" },
+  { "feed_forward_bias", { "all", "none" }, nil, "the linear maps of the feed-forward with a bias",
+    shown = '"all"' },
   { "dropout", "probability", 0, "probability that an activation is dropped in training" },
 })
 
@@ -240,10 +243,11 @@ function M.FeedForward(options)
   local o = options_of.check("FeedForward", options, FEED_FORWARD)
   local d_ff = o.d_ff or 4 * o.d_model
   local self = setmetatable({ activation = o.activation, dropout = o.dropout }, FeedForward)
-  self.inner = M.Linear { inputs = o.d_model, outputs = d_ff }
-  self.outer = M.Linear { inputs = d_ff, outputs = o.d_model }
+  local bias = o.feed_forward_bias ~= "none"
+  self.inner = M.Linear { inputs = o.d_model, outputs = d_ff, bias = bias }
+  self.outer = M.Linear { inputs = d_ff, outputs = o.d_model, bias = bias }
   if o.activation == "swiglu" then
-    self.gate = M.Linear { inputs = o.d_model, outputs = d_ff }
+    self.gate = M.Linear { inputs = o.d_model, outputs = d_ff, bias = bias }
   end
   return self
 end

@@ -20,6 +20,7 @@ local M = {}
 ---@field attention_norm LayerNorm|RMSNorm
 ---@field feed_forward_norm LayerNorm|RMSNorm
 ---@field norm "pre"|"post"
+---@field parallel_residual? boolean
 ---@field dropout number
 local TransformerLayer = modules.class "TransformerLayer"
 
@@ -32,11 +33,17 @@ local LAYER <const> = options_of.define("TransformerLayerOptions", {
   { "rms_norm", "boolean?", nil, "use `RMSNorm` instead of `LayerNorm`", shown = "false" },
   of_attention.position,
   of_attention.tied,
+  of_attention.kv_heads,
+  of_attention.attention_bias,
+  { "norm_epsilon", "number?", nil, "`epsilon` of the norms", shown = "1e-5" },
+  { "parallel_residual", "boolean?", nil, "attention and feed-forward have the same input, as in "
+    .. "GPT-NeoX: x + f(norm(x)) + g(norm(x)); only with norm = \"pre\"", shown = "false" },
 })
 
 -- Creates the norm that the options select.
 local function new_norm(o)
-  return layers[o.rms_norm and "RMSNorm" or "LayerNorm"] { features = o.d_model }
+  return layers[o.rms_norm and "RMSNorm" or "LayerNorm"] { features = o.d_model,
+    epsilon = o.norm_epsilon }
 end
 
 --- Creates a layer of attention and feed-forward, each with a residual connection and a norm,
@@ -44,7 +51,7 @@ end
 ---
 ---     pre: x + f(norm(x)),   post: norm(x + f(x))
 ---
---- Errors: as for `MultiHeadAttention` and `FeedForward`.
+--- Errors: as for `MultiHeadAttention` and `FeedForward`; parallel_residual with norm = "post".
 ---
 ---     > roper.nn.TransformerLayer{d_model = 8, heads = 2}:count()
 ---     872
@@ -52,11 +59,21 @@ end
 ---@return TransformerLayer module
 function M.TransformerLayer(options)
   local o = options_of.check("TransformerLayer", options, LAYER)
-  local self = setmetatable({ norm = o.norm, dropout = o.dropout }, TransformerLayer)
+  if o.parallel_residual and o.norm ~= "pre" then
+    error('TransformerLayer: parallel_residual: expected norm = "pre", got "post"', 2)
+  end
+  local self = setmetatable({ norm = o.norm, dropout = o.dropout,
+    parallel_residual = o.parallel_residual }, TransformerLayer)
   self.attention = attention.MultiHeadAttention(options_of.pick("MultiHeadAttentionOptions", o))
   self.feed_forward = layers.FeedForward(options_of.pick("FeedForwardOptions", o))
   self.attention_norm, self.feed_forward_norm = new_norm(o), new_norm(o)
   return self
+end
+
+-- Returns f(x), with dropout and the first norm applied as in this layer.
+local function branch(self, x, norm, f, ...)
+  local y = f(self.norm == "pre" and norm(x) or x, ...)
+  return self.is_training and self.dropout > 0 and core.dropout(y, self.dropout) or y
 end
 
 --- Returns x + f(x), with dropout and the norm applied as in this layer.
@@ -73,15 +90,11 @@ end
 function TransformerLayer:residual(x, norm, f, ...)
   arguments.self("TransformerLayer:residual", self, TransformerLayer)
   arguments.check("residual", "x", "tensor", x, "norm", "callable", norm, "f", "callable", f)
-  local y = f(self.norm == "pre" and norm(x) or x, ...)
-  if self.is_training and self.dropout > 0 then
-    y = core.dropout(y, self.dropout)
-  end
-  y = x + y
+  local y = x + branch(self, x, norm, f, ...)
   return self.norm == "post" and norm(y) or y
 end
 
---- Applies attention, then feed-forward.
+--- Applies attention, then feed-forward; with `parallel_residual`, both to x.
 ---
 --- Errors: x is not [batch, time, d_model].
 ---
@@ -94,6 +107,10 @@ end
 ---@return tensor y of the shape of x
 function TransformerLayer:forward(x, cache, positions)
   arguments.self("TransformerLayer:forward", self, TransformerLayer)
+  if self.parallel_residual then
+    return x + branch(self, x, self.attention_norm, self.attention, cache, positions)
+      + branch(self, x, self.feed_forward_norm, self.feed_forward)
+  end
   x = self:residual(x, self.attention_norm, self.attention, cache, positions)
   return self:residual(x, self.feed_forward_norm, self.feed_forward)
 end
@@ -123,6 +140,10 @@ local OPTIONS <const> = options_of.define("TransformerOptions", {
     type = "string|table|Scheme|rotary" },
   { "tied_embeddings", "boolean?", nil, "the embedding and the logits share one weight",
     shown = "false" },
+  { "embedding_scale", "number?", nil,
+    "factor of the embeddings; by default √d_model if they are tied, else 1", shown = "1" },
+  { "logits_bias", { "all", "none" }, nil, "whether the last linear map has a bias",
+    shown = '"all"' },
   { "recompute", "boolean?", nil,
     "activation checkpointing: in training, a layer keeps only its input, and backward "
       .. "recomputes the rest. This needs less memory; the results are bit-identical",
@@ -153,9 +174,10 @@ end
 
 --- Creates a causal language model: embedding, layers, a last norm if norm = "pre", and a linear
 --- map to logits (the decoder of Vaswani et al. 2017 without its encoder). Tied embeddings are
---- scaled by √d_model, as in that paper.
+--- scaled by √d_model, as in that paper, unless `embedding_scale` is given.
 ---
---- Errors: as for `TransformerLayer`; vocabulary is neither a positive integer nor a list.
+--- Errors: as for `TransformerLayer`; vocabulary is neither a positive integer nor a list;
+--- embedding_scale is 0.
 ---
 ---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
 ---     > model = roper.nn.Transformer{vocabulary = task:vocabulary(), d_model = 16,
@@ -172,9 +194,15 @@ function M.Transformer(options)
     error("Transformer: vocabulary: expected the number of tokens or a list of them, got "
       .. tostring(count), 2)
   end
+  if o.embedding_scale == 0 then
+    error("Transformer: embedding_scale: expected a number other than 0, got 0", 2)
+  end
   local self = setmetatable({}, Transformer)
   self.embedding = layers.Embedding { count = count, features = o.d_model,
-    scale = o.tied_embeddings and o.d_model ^ 0.5 or nil }
+    scale = o.tied_embeddings and o.d_model ^ 0.5 or o.embedding_scale }
+  if o.tied_embeddings and o.embedding_scale then -- the initial logits need weights of 1/√d_model
+    self.embedding.scale = o.embedding_scale
+  end
   self.layers = {}
   local scheme_of = schemes_of_layers(o)
   for i = 1, o.layers do
@@ -182,7 +210,8 @@ function M.Transformer(options)
       { position = scheme_of(i) }))
   end
   self.norm = o.norm == "pre" and new_norm(o) or nil
-  self.logits = layers.Linear { inputs = o.d_model, outputs = count }
+  self.logits = layers.Linear { inputs = o.d_model, outputs = count,
+    bias = o.logits_bias ~= "none" }
   if o.tied_embeddings then
     self.logits.weight = self.embedding.weight
   end

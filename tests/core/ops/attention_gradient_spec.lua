@@ -44,6 +44,16 @@ for _, kind in ipairs({ "attention", "linear_attention" }) do
       check({ causal = true }, { features = 1, value_features = 1 })
     end)
 
+    it("for heads of queries that share heads of keys and values", function()
+      check({ position = scheme("qkvo"), causal = true }, { batch = 2, heads = 4, shared = 2 })
+      check({ position = scheme("qk") }, { heads = 3, shared = 1, queries = 2, value_features = 3 })
+      if kind == "attention" then
+        check({ position = "rope+alibi", causal = true }, { heads = 4, shared = 2 })
+        check({ bias = roper.randn({ 1, 1, 3, 3 }, "float64"):parameter() },
+          { batch = 2, heads = 4, shared = 2 })
+      end
+    end)
+
     it("for inputs of any memory layout", function()
       check({ position = scheme("qkvo"), causal = true }, { batch = 2, heads = 2, layouts = true })
       check({}, { batch = 2, layouts = true })

@@ -154,6 +154,31 @@ describe("attention agrees with the definition for", function()
     end
   end)
 
+  it("heads of queries that share heads of keys and values", function()
+    roper.seed(1)
+    local options = { position = scheme("qkvo"), causal = true }
+    for _, shared in ipairs({ 1, 2, 3 }) do
+      local q = agreement.inputs({ batch = 2, heads = 6, keys = 70 })
+      local _, k, v = agreement.inputs({ batch = 2, heads = shared, keys = 70, value_features = 8 })
+      agreement.check({ q, k, v }, options)
+      local function all(x)
+        return x:unsqueeze(3):expand({ 2, shared, 6 // shared, 70, 8 }):contiguous()
+          :view({ 2, 6, 70, 8 })
+      end
+      arrays.close(roper.oracle.attention(q, all(k), all(v), options),
+        roper.oracle.attention(q, k, v, options), 0)
+      arrays.close(roper.attention_weights(q, all(k), options),
+        roper.attention_weights(q, k, options), 0)
+      for _, f in ipairs({ roper.linear_attention, roper.oracle.linear_attention,
+        roper.eager.attention }) do
+        arrays.close(f(q, all(k), all(v), options), (f(q, k, v, options)), 0)
+      end
+    end
+    local q, k = roper.zeros({ 1, 6, 3, 8 }), roper.zeros({ 1, 4, 3, 8 })
+    assert.error_matches(function() roper.attention(q, k, k) end,
+      "attention: expected k and v with a divisor of the heads of q, got q .1, 6, 3, 8., k .1, 4")
+  end)
+
   it("no queries, no batch and no heads", function()
     for _, shape in ipairs({ { 1, 1, 0, 8 }, { 0, 1, 3, 8 }, { 1, 0, 3, 8 } }) do
       local q, k = roper.zeros(shape), roper.zeros({ shape[1], shape[2], 3, 8 })

@@ -13,7 +13,7 @@ end
 
 describe("gradients of unary functions", function()
   local names = { "neg", "abs", "sign", "square", "floor", "ceil", "round", "sqrt", "exp", "log",
-    "sin", "cos", "tanh", "sigmoid", "softplus", "relu", "gelu", "silu" }
+    "sin", "cos", "tanh", "sigmoid", "softplus", "relu", "gelu", "gelu_tanh", "silu" }
 
   for _, name in ipairs(names) do
     it(name, function()
@@ -162,7 +162,7 @@ describe("a graph keeps for its backward pass", function()
     local w = roper.ones({ SIZE }):parameter()
     for name, count in pairs({ neg = 0, sign = 0, floor = 0, ceil = 0, round = 0, abs = 1,
       square = 1, sqrt = 1, exp = 1, log = 1, sin = 1, cos = 1, tanh = 1, sigmoid = 1, relu = 1,
-      softplus = 1, gelu = 1, silu = 1 }) do
+      softplus = 1, gelu = 1, gelu_tanh = 1, silu = 1 }) do
       assert.same({ name, count }, { name, kept(roper[name], w) })
     end
     assert.equal(0, kept(function(x) return x:round_to("float16") end, w))

@@ -144,6 +144,21 @@ describe("unary functions", function()
     assert.is_true(x[4] == inf and x[5] ~= x[5])
   end)
 
+  it("gelu_tanh is half x times 1 + tanh(u), also if u is beyond any float", function()
+    local x = roper.tensor({ 0, 1, -1, inf, nan }, "float64"):gelu_tanh():totable()
+    assert.equal(0, x[1])
+    assert.is_true(math.abs(x[2] - 0.841191990608276) < 1e-15) -- from torch
+    assert.is_true(math.abs(x[3] + 0.158808009391724) < 1e-15)
+    assert.is_true(x[4] == inf and x[5] ~= x[5])
+    for _, dtype in ipairs({ "float32", "float64" }) do
+      local far = roper.tensor({ -1e30, -40, 40, 1e30 }, dtype):parameter()
+      local y = far:gelu_tanh()
+      y:sum():backward()
+      assert.same(roper.tensor({ 0, 0, 40, 1e30 }, dtype):totable(), y:totable())
+      assert.same({ 0, 0, 1, 1 }, far.grad:totable())
+    end
+  end)
+
   it("silu is x times its sigmoid, also if that is nearly 0", function()
     local x = roper.tensor({ 0, 1, -1, -1000, inf }, "float64"):silu():totable()
     assert.equal(0, x[1])
@@ -209,7 +224,7 @@ describe("unary functions", function()
       assert.error_matches(function() least[name](least) end, name .. ": int32 overflow")
     end
     for _, name in ipairs({ "sqrt", "exp", "log", "sin", "cos", "tanh", "sigmoid",
-      "softplus", "gelu", "silu" }) do
+      "softplus", "gelu", "gelu_tanh", "silu" }) do
       assert.error_matches(function() x[name](x) end,
         name .. ": expected float32 or float64, got int32")
     end

@@ -180,3 +180,55 @@ describe("nn.MultiHeadAttention", function()
                          "MultiHeadAttention: expected %[batch, time, 8%], got %[1, 5, 6%]")
   end)
 end)
+
+describe("MultiHeadAttention with kv_heads", function()
+  local tokens = models.task():batch(3)
+
+  it("agrees with a model that repeats the weights of keys and values, and with its cache, in each "
+    .. "position scheme", function()
+    for _, name in ipairs(roper.position.list()) do
+      local options = { d_model = 32, heads = 4, layers = 1, position = name, length = 30 }
+      options.kv_heads = 2
+      local grouped = models.small(options):training(false)
+      options.kv_heads = nil
+      local whole = models.small(options):training(false)
+      local found = {}
+      for _, entry in ipairs(grouped:named_parameters()) do
+        found[entry.name] = entry.tensor
+      end
+      for _, entry in ipairs(whole:named_parameters()) do
+        local x = found[entry.name]
+        if x:size(1) ~= entry.tensor:size(1) then -- [2 x 8, ...] to [4 x 8, ...]
+          local inputs = x:rank() > 1 and x:size(2) or 1
+          x = x:view({ 2, 1, 8, inputs }):expand({ 2, 2, 8, inputs }):contiguous()
+            :view(entry.tensor:shape())
+        end
+        entry.tensor:copy(x)
+      end
+      local expected = roper.no_grad(whole, tokens)
+      arrays.close(expected, roper.no_grad(grouped, tokens), 1e-5, name)
+      local cache = grouped:cache({ batch = 3, length = 30 })
+      roper.no_grad(grouped, tokens:narrow(2, 1, 20), cache)
+      arrays.close(expected:narrow(2, 21, 10),
+        roper.no_grad(grouped, tokens:narrow(2, 21, 10), cache), 1e-5, name)
+      assert.same({ 3, 2, 30, 8 }, cache.layers[1].keys:shape())
+    end
+  end)
+
+  it("refuses numbers that do not divide the heads", function()
+    assert.error_matches(function()
+      nn.MultiHeadAttention({ d_model = 8, heads = 4, kv_heads = 3 })
+    end, "MultiHeadAttention: expected heads divisible by kv_heads, got 4 heads and kv_heads 3")
+  end)
+
+  it("gives biases to the linear maps of attention_bias", function()
+    for which, expected in pairs({ all = "qkvo", qkv = "qkv", none = "" }) do
+      local attention = nn.MultiHeadAttention({ d_model = 8, heads = 2, attention_bias = which })
+      local biased = ""
+      for _, part in ipairs({ "query", "key", "value", "output" }) do
+        biased = biased .. (attention[part].bias and part:sub(1, 1) or "")
+      end
+      assert.equal(expected, biased)
+    end
+  end)
+end)

@@ -104,7 +104,7 @@ end)
 describe("nn.FeedForward", function()
   it("is two Linear with an activation between", function()
     local x = roper.randn({ 3, 4 })
-    for _, activation in ipairs({ "relu", "gelu" }) do
+    for _, activation in ipairs({ "relu", "gelu", "gelu_tanh" }) do
       local module = nn.FeedForward({ d_model = 4, activation = activation })
       assert.same({ 16, 4 }, module.inner.weight:shape())
       arrays.close(module.outer(roper[activation](module.inner(x))), module(x), 0)
@@ -114,6 +114,6 @@ describe("nn.FeedForward", function()
     assert.equal(2 * (4 * 5 + 5) + 5 * 4 + 4, gated:count())
     assert.same({ 5, 4 }, nn.FeedForward({ d_model = 4, d_ff = 5 }).inner.weight:shape())
     assert.error_matches(function() nn.FeedForward({ d_model = 4, activation = "rely" }) end,
-      'FeedForward: option activation: expected one of relu, gelu, swiglu, got "rely"')
+      'FeedForward: option activation: expected one of relu, gelu, gelu_tanh, swiglu, got "rely"')
   end)
 end)

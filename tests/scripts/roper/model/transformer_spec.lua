@@ -27,6 +27,15 @@ describe("nn.TransformerLayer", function()
     arrays.close(layer.feed_forward_norm(y + layer.feed_forward(y)), layer(x), 1e-6)
   end)
 
+  it("adds both parts of the same input with parallel_residual", function()
+    local layer = nn.TransformerLayer({ d_model = 8, heads = 2, parallel_residual = true })
+    arrays.close(x + layer.attention(layer.attention_norm(x))
+      + layer.feed_forward(layer.feed_forward_norm(x)), layer(x), 0)
+    assert.error_matches(function()
+      nn.TransformerLayer({ d_model = 8, heads = 2, parallel_residual = true, norm = "post" })
+    end, 'parallel_residual: expected norm = "pre", got "post"')
+  end)
+
   it("applies dropout in training only", function()
     local layer = nn.TransformerLayer({ d_model = 8, heads = 2, dropout = 0.5 })
     assert.is_true(models.difference(layer(x), layer(x)) > 0.01)
@@ -325,12 +334,14 @@ describe("Transformer:loss", function()
 end)
 
 describe("golden values from torch", function()
-  for _, name in ipairs({ "post_rope", "pre_roper", "rms_swiglu" }) do
+  for _, name in ipairs({ "post_rope", "pre_roper", "rms_swiglu", "grouped", "parallel" }) do
     local golden, metadata = roper.load("tests/fixtures/transformer_" .. name .. ".safetensors")
     local settings = {
       post_rope = { rate = 1e-2, epsilon = 1e-3 },
       pre_roper = { rate = 1e-2, epsilon = 1e-3, decay = 0.1 },
       rms_swiglu = { rate = 1e-2, epsilon = 1e-3, decay = 0.1, decay_on = "matrices" },
+      grouped = { rate = 1e-2, epsilon = 1e-3, decay = 0.1 },
+      parallel = { rate = 1e-2, epsilon = 1e-3 },
     }
 
     -- The model of the file, its loss, and its logits; parameters in `dtype`.
@@ -386,6 +397,9 @@ describe("nn.Transformer:save and roper.load", function()
       { position = scheme, layers = 1 },
       { rms_norm = true, activation = "swiglu", tied_embeddings = true, norm = "post" },
       { position = "none" },
+      { kv_heads = 1, attention_bias = "qkv", feed_forward_bias = "none", logits_bias = "none",
+        norm_epsilon = 0.01, embedding_scale = 0.5, parallel_residual = true,
+        activation = "gelu_tanh", tied_embeddings = true },
     }) do
       local model = models.small(options)
       local path = scratch.path(("model-%d.safetensors"):format(i))

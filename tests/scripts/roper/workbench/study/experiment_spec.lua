@@ -97,6 +97,21 @@ describe("experiment.configure", function()
     end
   end)
 
+  it("has fields for the options of published models, which are not set by default", function()
+    local given = { preset = "smoke", kv_heads = "1", attention_bias = "qkv", norm_epsilon = "1e-3",
+      feed_forward_bias = "none", logits_bias = "none", embedding_scale = "1",
+      parallel_residual = "true", activation = "gelu_tanh" }
+    local model = experiment.build(experiment.configure("copy", given)).model
+    assert.equal(1, model.layers[1].attention.kv_heads)
+    assert.equal(1e-3, model.norm.epsilon)
+    assert.is_nil(model.logits.bias)
+    assert.is_true(model.layers[1].parallel_residual)
+    local plain = experiment.configure("copy", { preset = "smoke" })
+    for name in pairs(given) do
+      assert.is_true(name == "preset" or name == "activation" or plain[name] == false, name)
+    end
+  end)
+
   it("makes itself again", function()
     for _, name in ipairs(NAMES) do
       for _, preset in ipairs({ "paper", "mini", "smoke" }) do
