@@ -40,8 +40,8 @@ local OPTIONS <const> = options_of.define("MultiHeadAttentionOptions", {
   { "causal", "boolean", true },
 })
 
---- Creates multi-head self-attention with a position scheme (Vaswani et al. 2017, section 3.2). With
---- `kv_heads`, it is grouped-query attention (Ainslie et al. 2023); a cache then stores only
+--- Creates multi-head self-attention with a position scheme (Vaswani et al. 2017, section 3.2).
+--- With `kv_heads`, it is grouped-query attention (Ainslie et al. 2023); a cache then stores only
 --- `kv_heads` heads.
 ---
 --- Errors: d_model is not divisible by heads, or heads by kv_heads; the position scheme is unknown.

@@ -1,8 +1,11 @@
 --- Sampling from a model: completes a batch of prompts, with a key/value cache.
 local core = require "roper.core"
+local diagnostics = require "roper.base.diagnostics"
 local modules = require "roper.model.module"
 local scoped = require "roper.base.scoped"
 local options_of = require "roper.base.options"
+local position = require "roper.position"
+local schemes = require "roper.position.scheme"
 local traverse = require "roper.model.traverse"
 
 local M = {}
@@ -107,6 +110,26 @@ local function warn_once(model, reason)
   end
 end
 
+-- Returns the name of a position scheme of the model that is not built in; nil if there is none.
+-- Tests do not hold that it works with a cache.
+local function own_scheme(model)
+  local found
+  traverse.walk(model, function(_, value)
+    local is_own = schemes.is_scheme(value) and not position.is_built_in(value.name)
+    found = found or is_own and value.name or nil
+  end)
+  return found
+end
+
+-- Returns true if logits computed with a cache are those of whole passes, except for rounding.
+local function agree(cached, whole)
+  local largest = whole:abs():max():item()
+  local difference = (cached - whole):abs():max():item()
+  local rounding = core.matmul_precision() == "bfloat16" and 0.05 or 1e-3
+  -- NaN agrees: sampling refuses it
+  return not (difference > rounding * (1 + largest)) -- luacheck: ignore 581
+end
+
 local OPTIONS <const> = options_of.define("GenerateOptions", {
   { "task", "task", nil,
     "encodes the prompts and supplies vocabulary and positions. Positions are computed as "
@@ -118,8 +141,8 @@ local OPTIONS <const> = options_of.define("GenerateOptions", {
   { "temperature", "amount", 1, "0 takes the most likely token" },
   { "seed", "integer?", nil, "of the random draws; by default the current random state" },
   { "cache", "boolean", true,
-    "keep keys and values, which is faster. If the model has no cache, or its attention does "
-      .. "not use it, generation prints a note once and continues without" },
+    "keep keys and values, which is faster. If the model has no cache, or its attention or its "
+      .. "position scheme cannot use it, generation prints a note once and continues without" },
 })
 
 --- Completes a batch of prompts, using a key/value cache.
@@ -183,16 +206,31 @@ function M.run(model, prompts, o, stop)
   if o.cache and not cache then
     warn_once(model, "this model has no cache")
   end
+  local own = cache and own_scheme(model)
+  local function all_at_once()
+    return whole_forward(model, lengths, tokens, positions)
+  end
   local function next_logits()
-    if cache then
-      local logits = modules.logits(model, tokens[#tokens], cache, positions[#tokens])
-      if cache:holds(longest + #tokens - 1) then
-        return last(logits)
-      end
+    if not cache then
+      return all_at_once()
+    end
+    local ok, logits = pcall(modules.logits, model, tokens[#tokens], cache, positions[#tokens])
+    if not ok and (not own or diagnostics.is_interrupt(logits)) then
+      error(logits, 0)
+    elseif ok and not cache:holds(longest + #tokens - 1) then
       cache = nil
       warn_once(model, "the attention of this model does not use its cache")
+      return all_at_once()
+    elseif ok and not (own and #tokens == 2) then -- the second pass is the first to read the cache
+      return last(logits)
     end
-    return whole_forward(model, lengths, tokens, positions)
+    local expected = all_at_once()
+    if not ok or not agree(last(logits), expected) then
+      cache = nil
+      warn_once(model, ("the position scheme %s cannot use a cache"):format(own))
+      return expected
+    end
+    return last(logits)
   end
   local texts, whole, open = {}, table.move(rows, 1, batch, 1, {}), batch
   local done, words = {}, o.task:vocabulary()

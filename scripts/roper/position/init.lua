@@ -79,6 +79,21 @@ function M.register(name, scheme)
   add(name, tables.merged(scheme))
 end
 
+--- Returns true if a name is that of a built-in scheme, or of several, joined by "+" or ":".
+---
+---     > roper.position.is_built_in "rope+alibi", roper.position.is_built_in "mine"
+---     true	false
+---@param name string
+---@return boolean yes
+function M.is_built_in(name)
+  for part in name:gmatch "[^+:]+" do
+    if part ~= "rotary" and not built_in[part] then
+      return false
+    end
+  end
+  return true
+end
+
 --- The options of a scheme, each with the kind of its value.
 ---
 --- Errors: an unknown name; the message suggests the nearest one.

@@ -65,6 +65,30 @@ local function kind_of(task)
   return task:has_problems() and problems or language
 end
 
+-- Measures the new model on few problems and sequences, so that a run whose model cannot generate or
+-- cannot be measured fails before training. Few sequences may lack answers; therefore the full
+-- measurement follows if the short one fails.
+local function rehearse(config, parts, beat)
+  local few = require("roper.base.tables").merged(config, { problems = 1, test_sequences = 1 })
+  local function short()
+    if kind_of(parts.task) == language then
+      return language.evaluate(parts.model, parts.task, few, 1, beat)
+    end
+    return problems.measure(few, parts, beat)
+  end
+  local function full()
+    return kind_of(parts.task).measure(config, parts, beat)
+  end
+  local ok, message = pcall(scoped.with_seed, 1, short)
+  if not ok and not diagnostics.is_interrupt(message) then
+    ok, message = pcall(scoped.with_seed, 1, full)
+  end
+  if not ok then
+    error(diagnostics.is_interrupt(message) and message or "the new model cannot be measured; "
+      .. "nothing was trained: " .. diagnostics.without_place(tostring(message)), 0)
+  end
+end
+
 -- Builds the parts of a configuration and opens its folder.
 local function open(config, o, beat)
   experiment.check(config)
@@ -76,6 +100,7 @@ local function open(config, o, beat)
   if not has_problems then
     parts.task:validation() -- raises an error before training if the model could not be measured
   end
+  rehearse(config, parts, beat)
   local slow = not o.claim and require("roper.base.precision").note(config.matmul_precision)
   local fixed = tables.merged(config) -- what a checkpoint must match
   fixed.recompute = nil -- does not change results

@@ -256,6 +256,34 @@ describe("generate", function()
     end)
   end
 
+  it("notes once that a position scheme cannot use the cache: it fails, or gives other logits",
+    function()
+      local position = roper.position
+      local function biased(of)
+        return { takes = { d_model = "size" }, per_layer = true, init = function(self)
+          self.weight = (roper.randn({ 1, self.d_model }) * 3):parameter()
+        end, bias = function(self, _, k, _, x) return of(roper.linear(x, self.weight), k) end }
+      end
+      pcall(position.register, "fails", biased(function(b)
+        return b:transpose(2, 3):unsqueeze(2)
+      end))
+      pcall(position.register, "differs", biased(function(b, k) -- by the tokens of this pass alone
+        return (b:sum(2, true) * roper.arange(0, k:size(3), 1, "float32")):unsqueeze(2)
+      end))
+      pcall(position.register, "caches", { bias = function(_, _, _, positions)
+        return positions:by_distance(function(distance) return distance:unsqueeze(1) * 3 end)
+      end })
+      for name, refused in pairs({ fails = true, differs = true, caches = false,
+        ["rope+fails"] = true }) do
+        local model = models.small({ seed = 2, position = name })
+        local with, without, said = both(model)
+        assert.same(without, with, name)
+        assert.equal(refused and ("generate: the position scheme %s cannot use a cache: each token "
+          .. "needs a full forward pass\n"):format((name:gsub("rope", "rotary"))) or "", said)
+        assert.equal("", (select(3, both(model))))
+      end
+    end)
+
   it("accepts a model without a cache, and notes it once if one was requested", function()
     local model = models.small({ seed = 2 })
     local before = both(model)

@@ -222,14 +222,45 @@ describe("run.run", function()
     assert.same({ [5] = true }, batches)
   end)
 
+  it("measures the new model before training: it generates, or nothing is trained", function()
+    local stdout = require("tests.stdout")
+    local map -- trained, so that keys of earlier tokens depend on more than themselves
+    pcall(roper.position.register, "reads_all", { takes = { d_model = "size" }, per_layer = true,
+      init = function(self) self.map = roper.nn.Linear({ inputs = self.d_model, outputs = 1 }) end,
+      bias = function(self, _, _, _, x) -- [batch, 1, 1, keys], if x is that of all keys
+        map = self.map
+        return self.map(x):transpose(2, 3):unsqueeze(2)
+      end })
+    local config = experiment.configure("copy", { preset = "smoke", position = "reads_all" })
+    local said = stdout.capture_errors(function()
+      assert.equal(20, run.run(config, { progress = false }).metrics[2].step)
+    end)
+    assert.equal("generate: the position scheme reads_all cannot use a cache: each token needs a "
+      .. "full forward pass\n", said)
+    assert.is_true(map ~= nil)
+
+    local generate, folder, steps = require("roper.model.generate"), scratch.path("unmeasured"), 0
+    local before = generate.generate
+    finally(function() generate.generate = before end)
+    generate.generate = function() error("no text", 0) end
+    assert.error_matches(function()
+      run.run(experiment.configure("copy", { preset = "smoke" }), { run = folder,
+        progress = { update = function() steps = steps + 1 end, finish = function() end } })
+    end, "^the new model cannot be measured; nothing was trained: no text$")
+    assert.equal(0, steps)
+    assert.is_nil(require("luv").fs_stat(folder .. "/config.json"))
+  end)
+
   it("keeps the model with the smallest loss on test sequences", function()
     local folder = scratch.path("run")
     local planned, seen = { 5, 3, 2, 4, 2, 6 }, {}
     local answers = evaluation.answers
     evaluation.answers = function(model, task, options)
       local found = answers(model, task, options)
-      seen[#seen + 1] = models.values(model)
-      found.loss = planned[#seen] or found.loss
+      if options.sequences == run.SEQUENCES then -- of an evaluation during training
+        seen[#seen + 1] = models.values(model)
+        found.loss = planned[#seen] or found.loss
+      end
       return found
     end
     local ok, result = pcall(run.run, experiment.configure("addition", { preset = "smoke",
