@@ -65,8 +65,8 @@ local function kind_of(task)
   return task:has_problems() and problems or language
 end
 
--- Measures the new model on few problems and sequences, so that a run whose model cannot generate or
--- cannot be measured fails before training. Few sequences may lack answers; therefore the full
+-- Measures the new model on few problems and sequences, so that a run whose model cannot generate
+-- or cannot be measured fails before training. Few sequences may lack answers; therefore the full
 -- measurement follows if the short one fails.
 local function rehearse(config, parts, beat)
   local few = require("roper.base.tables").merged(config, { problems = 1, test_sequences = 1 })
