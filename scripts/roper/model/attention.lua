@@ -22,6 +22,7 @@ local M = {}
 ---@field dropout number
 ---@field causal boolean
 local MultiHeadAttention = modules.class "MultiHeadAttention"
+MultiHeadAttention.settings = { "heads", "kv_heads", "position", "dropout", "causal" }
 
 local OPTIONS <const> = options_of.define("MultiHeadAttentionOptions", {
   { "d_model", "size" },

@@ -8,7 +8,7 @@ local Module = require("roper.model.module").Module
 local numbers = require "roper.base.format.number"
 local options_of = require "roper.base.options"
 local position = require "roper.position"
-local schemes = require "roper.position.scheme"
+local settings = require "roper.model.settings"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -68,22 +68,6 @@ local function collect(model, prefix, tensors)
   return tensors
 end
 
--- Converts a position scheme, or a list of them, to the options that recreate it.
-local function plain(scheme)
-  if schemes.is_rotary(scheme) or schemes.is_scheme(scheme) then
-    local options = scheme:options()
-    options.type = options.type or "rope"
-    return options
-  elseif type(scheme) ~= "table" then
-    return scheme
-  end
-  local result = {}
-  for name, value in pairs(scheme) do
-    result[name] = type(name) == "number" and plain(value) or value
-  end
-  return result
-end
-
 --- Returns the options a model was created from, in a form that JSON can represent. A position
 --- scheme becomes the options that recreate it.
 ---
@@ -94,12 +78,34 @@ end
 ---@return table options
 function M.options(model)
   arguments.check("checkpoint.options", "model", "table", model)
-  local result = tables.merged(type(model.options) == "table" and model.options or nil)
-  result.position = plain(result.position)
+  local given = settings.options(model)
+  local result = tables.merged(type(given) == "table" and given or nil)
+  result.position = settings.plain(result.position)
   return result
 end
 
---- Saves a module's parameters and, for a Transformer, the options it was created from.
+-- Returns the settings of a model as JSON; nil if there are none.
+local function encoded_settings(model)
+  local found = settings.changed(model)
+  return #found > 0 and core.json_encode { settings = found } or nil
+end
+
+-- Returns the metadata of a file with a model: for a Transformer, its options and the settings that
+-- changed since; for any other module, all settings; nil if there is nothing to save.
+local function metadata_of(model)
+  local has_options = model.options_class and model.options
+  local replaced = has_options and settings.replaced(model) or {}
+  local metadata = {
+    roper = has_options and "model" or nil,
+    options = has_options and core.json_encode(M.options(model)) or nil,
+    settings = encoded_settings(model),
+    replaced = #replaced > 0 and table.concat(replaced, ", ") or nil,
+  }
+  return next(metadata) and metadata or nil
+end
+
+--- Saves a module's parameters and settings and, for a Transformer, the options it was created
+--- from. The settings are fields such as `epsilon`, which the class names in its list `settings`.
 ---
 --- Errors: the path cannot be written.
 ---
@@ -113,14 +119,15 @@ end
 ---@param model Module
 function M.save_model(path, model)
   arguments.check("checkpoint.save_model", "path", "string", path, "model", "module", model)
-  local metadata = model.options_class and model.options
-    and { roper = "model", options = core.json_encode(M.options(model)) } or nil
-  core.save_safetensors(path, collect(model, "", {}), metadata)
+  core.save_safetensors(path, collect(model, "", {}), metadata_of(model))
 end
 
---- Saves the parameters to a safetensors file. For a Transformer, the file also contains its
---- options and `roper.load` returns the model. For any other module, create the module and load its
---- parameters with `Module:load`.
+--- Saves the parameters and settings to a safetensors file. For a Transformer, the file also
+--- contains its options and `roper.load` returns the model. For any other module, create the module
+--- and load the file with `Module:load`.
+---
+--- Settings are fields that change the results, such as `epsilon` of a norm. A file cannot contain
+--- methods and modules that were replaced in a Transformer: `roper.load` refuses such a file.
 ---
 --- Errors: the path cannot be written.
 ---
@@ -225,8 +232,22 @@ local function check_sizes(path, options, tensors)
   end
 end
 
---- Loads the parameters from a file that `save` wrote for a module with the same parameters. If any
---- of them does not match, nothing is changed.
+-- Returns the settings in a file.
+local function settings_in(path, metadata)
+  if not metadata.settings then
+    return {}
+  end
+  local list = decode(path, metadata, "settings").settings
+  local is_valid = type(list) == "table"
+  for _, setting in ipairs(is_valid and list or {}) do
+    is_valid = is_valid and type(setting) == "table" and type(setting[1]) == "string"
+  end
+  return is_valid and list or error(path .. ": damaged: metadata \"settings\": expected a list of "
+    .. "names and values", 0)
+end
+
+--- Loads the parameters and settings from a file that `save` wrote for a module with the same
+--- parameters. If any of them does not match, nothing is changed.
 ---
 --- Errors: the file cannot be read; a tensor is missing, has another shape or dtype, or is not a
 --- parameter of the module.
@@ -242,13 +263,20 @@ end
 ---@return Module self
 function Module:load(path)
   arguments.self("Module:load", self, Module)
-  M.load_state(path, self, "", (core.load_safetensors(path)))
+  local tensors, metadata = core.load_safetensors(path)
+  local undo = settings.apply(path, self, settings_in(path, metadata))
+  local ok, message = pcall(M.load_state, path, self, "", tensors)
+  if not ok then
+    undo()
+    error(message, 0)
+  end
   return self
 end
 
 --- Creates a model from the tensors and metadata of a file.
 ---
---- Errors: the tensors do not match the options; the position scheme is not registered.
+--- Errors: the tensors do not match the options; the position scheme is not registered; the saved
+--- model had methods or modules that were replaced.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > path = os.tmpname()
@@ -271,7 +299,13 @@ function M.restore_model(path, tensors, metadata)
     error(("%s: needs the position scheme %s: register it first (roper.position.register)"):format(
       path, missing), 0)
   end
+  if metadata.replaced then
+    error(("%s: modules or methods of the saved model were replaced, which a file cannot contain: "
+      .. "%s; create the model, replace them again and load its parameters with model:load(path)")
+      :format(path, metadata.replaced), 0)
+  end
   local model = require("roper.model.transformer").Transformer(options)
+  settings.apply(path, model, settings_in(path, metadata))
   M.load_state(path, model, "", tensors)
   return model
 end
@@ -314,6 +348,7 @@ function M.save_training(path, state)
   local seed, counter = core.random_state()
   core.save_safetensors(path, tensors, {
     roper = "training",
+    settings = encoded_settings(state.model),
     config = core.json_encode(state.config),
     state = core.json_encode {
       step = state.step,
@@ -463,7 +498,9 @@ function M.load_training(path, state)
       saved.step), 0)
   end
   check(path, state.model, "model.", tensors)
+  local found = settings_in(path, metadata)
   local moments = moments_of(path, tensors, state.optimizer, state.model:parameters())
+  settings.apply(path, state.model, found)
   M.load_state(path, state.model, "model.", tensors)
   state.optimizer.count, state.optimizer.state = saved.optimizer_count, moments
   state.task:set_random(saved.task[1], saved.task[2])

@@ -83,6 +83,7 @@ end
 ---@field weight tensor [count, features]
 ---@field scale? number factor of the returned rows
 local Embedding = modules.class "Embedding"
+Embedding.settings = { "scale" }
 
 local EMBEDDING <const> = options_of.define("EmbeddingOptions", {
   { "count", "size", nil, "number of token ids" },
@@ -130,6 +131,7 @@ end
 ---@field bias tensor [features]
 ---@field epsilon number
 local LayerNorm = modules.class "LayerNorm"
+LayerNorm.settings = { "epsilon" }
 
 local NORM <const> = options_of.define("LayerNormOptions", {
   { "features", "size" },
@@ -174,6 +176,7 @@ end
 ---@field gain tensor [features]
 ---@field epsilon number
 local RMSNorm = modules.class "RMSNorm"
+RMSNorm.settings = { "epsilon" }
 
 --- Creates an RMS norm: it scales the last axis to root mean square 1, then multiplies by `gain`
 --- (Zhang and Sennrich 2019). Initially `gain` is 1.
@@ -215,6 +218,7 @@ end
 ---@field activation string
 ---@field dropout number
 local FeedForward = modules.class "FeedForward"
+FeedForward.settings = { "activation", "dropout" }
 
 local FEED_FORWARD <const> = options_of.define("FeedForwardOptions", {
   { "d_model", "size", nil, "features of a token" },

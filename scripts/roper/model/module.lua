@@ -15,6 +15,8 @@ local M = {}
 --- classes with `roper.nn.class`.
 ---@class Module
 ---@field is_training boolean = true; whether dropout is on
+---@field settings? string[] of a class: names of its fields with numbers, strings or booleans that
+---   change its results; they are saved with the parameters
 local Module = { is_training = true }
 Module.__index = Module
 M.Module = Module
@@ -46,7 +48,8 @@ end
 --- module runs its method `forward`.
 ---
 --- Parameters and modules in fields, and in lists in fields, belong to the module: they are
---- trained, counted, printed and saved. A model for `roper.train`, `roper.generate` and
+--- trained, counted, printed and saved. Other fields are saved if the list `settings` of the class
+--- names them, as in `Bigram.settings = {"scale"}`. A model for `roper.train`, `roper.generate` and
 --- `roper.evaluate` maps tokens [batch, time] to logits [batch, time, vocabulary]. Its `forward`
 --- also receives a cache or nil, and positions [batch, time] or nil. If the model has a method
 --- `cache`, like `Transformer`, generation computes each token only once.

@@ -129,6 +129,7 @@ end
 ---@class Dropout: Module
 ---@field p number
 local Dropout = modules.class "Dropout"
+Dropout.settings = { "p" }
 
 local OPTIONS <const> = options_of.define("DropoutOptions", {
   { "p", "probability", 0.5, "the probability that an element is set to 0" },

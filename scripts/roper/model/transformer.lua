@@ -10,6 +10,7 @@ local options_of = require "roper.base.options"
 local position = require "roper.position"
 local recompute = require "roper.model.recompute"
 local schemes = require "roper.position.scheme"
+local settings = require "roper.model.settings"
 
 local M = {}
 
@@ -23,6 +24,7 @@ local M = {}
 ---@field parallel_residual? boolean
 ---@field dropout number
 local TransformerLayer = modules.class "TransformerLayer"
+TransformerLayer.settings = { "norm", "parallel_residual", "dropout" }
 
 local of_attention <const> = options_of.rows "MultiHeadAttentionOptions"
 
@@ -218,6 +220,7 @@ function M.Transformer(options)
   self.recompute = o.recompute
   o.vocabulary, o.recompute = count, nil -- `recompute` does not change what the model computes
   self.options = setmetatable(o, { __name = "options" })
+  settings.record(self)
   return self
 end
 

@@ -96,8 +96,10 @@ local function fixed(o)
     end
   end
   local parts = o.accumulate > 1 and o.accumulate or nil
+  local changed = o.model.options and require("roper.model.settings").changed(o.model) or {}
   return { batch = o.batch, accumulate = parts, task = task, optimizer = optimizer,
-    model = require("roper.model.checkpoint").options(o.model), parameters = o.model:count() }
+    model = require("roper.model.checkpoint").options(o.model), parameters = o.model:count(),
+    settings = #changed > 0 and changed or nil }
 end
 
 -- Restores the best value and the seconds so far from the metrics, which contain null for numbers

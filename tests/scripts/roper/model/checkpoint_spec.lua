@@ -1,3 +1,4 @@
+local arrays = require("tests.arrays")
 local checkpoint = require("roper.model.checkpoint")
 local core = require("roper.core")
 local models = require("tests.models")
@@ -442,5 +443,133 @@ describe("checkpoint.save and load", function()
     assert.truthy(message:find(path, 1, true), message)
     assert.error_matches(function() roper.save("a.txt", roper.ones({ 2 })) end,
                          'save: expected a path that ends in .npy or .safetensors, got "a.txt"')
+  end)
+end)
+
+describe("settings of modules", function()
+  local tokens = models.task():batch(2)
+  local path
+
+  before_each(function() path = scratch.path("settings.safetensors") end)
+
+  local function logits(model)
+    return roper.no_grad(model:training(false).forward, model, tokens)
+  end
+
+  local changes = {
+    ["epsilon of a norm"] = function(model) model.norm.epsilon = 0.3 end,
+    ["the scale of the embeddings"] = function(model) model.embedding.scale = 2 end,
+    ["no scale of the embeddings"] = function(model) model.embedding.scale = nil end,
+    ["an activation"] = function(model) model.layers[1].feed_forward.activation = "gelu" end,
+    ["the place of a norm"] = function(model) model.layers[2].norm = "post" end,
+    ["a parallel residual"] = function(model) model.layers[1].parallel_residual = true end,
+    ["heads"] = function(model)
+      local attention = model.layers[1].attention
+      attention.heads, attention.kv_heads, attention.position = 4, 4, nil
+    end,
+    ["causal"] = function(model) model.layers[1].attention.causal = false end,
+    ["a position scheme"] = function(model)
+      model.layers[1].attention.position = roper.position.rope({ dim = 8, base = 7 })
+    end,
+    ["no position scheme"] = function(model) model.layers[2].attention.position = nil end,
+    ["a scheme with trained tensors, shared"] = function(model)
+      local scheme = roper.position.t5({ heads = 2 })
+      for _, layer in ipairs(model.layers) do layer.attention.position = scheme end
+    end,
+    ["another norm of the same class"] = function(model)
+      model.norm = roper.nn.LayerNorm({ features = 16, epsilon = 0.5 })
+    end,
+  }
+  for name, change in pairs(changes) do
+    it("are saved if they are assigned later: " .. name, function()
+      local model = models.small({ tied_embeddings = true })
+      local before = logits(model)
+      change(model)
+      local after = logits(model)
+      assert.is_true(models.difference(before, after) > 1e-4)
+      roper.save(path, model)
+      local loaded = roper.load(path)
+      arrays.close(after, logits(loaded), 0)
+      roper.save(path, loaded) -- and again
+      arrays.close(after, logits(roper.load(path)), 0)
+    end)
+  end
+
+  it("are saved with dropout, which changes training", function()
+    local model = models.small()
+    model.layers[1].dropout, model.layers[2].feed_forward.dropout = 0.25, 0.5
+    roper.save(path, model)
+    local loaded = roper.load(path)
+    assert.same({ 0.25, 0.5, 0 }, { loaded.layers[1].dropout, loaded.layers[2].feed_forward.dropout,
+      loaded.layers[2].dropout })
+  end)
+
+  it("leave files of unchanged models as they were", function()
+    roper.save(path, models.small())
+    local _, metadata = roper.load_safetensors(path)
+    assert.same({ "options", "roper" }, require("roper.base.tables").keys(metadata))
+  end)
+
+  it("do not include an edited table of options, which changes nothing", function()
+    local model = models.small()
+    model.options.activation, model.options.d_model = "gelu", 99
+    roper.save(path, model)
+    arrays.close(logits(model), logits(roper.load(path)), 0)
+  end)
+
+  it("do not include replaced methods and modules: loading refuses them by name", function()
+    for name, change in pairs({
+      ["layers.1.attention.attend"] = function(model)
+        model.layers[1].attention.attend = function(_, inputs) return inputs.v end
+      end,
+      ["norm"] = function(model) model.norm = roper.nn.RMSNorm({ features = 16 }) end,
+    }) do
+      local model, same = models.small(), models.small()
+      change(model)
+      roper.save(path, model)
+      local ok, message = pcall(roper.load, path)
+      assert.is_false(ok)
+      assert.is_truthy(message:find("a file cannot contain: " .. name .. ";", 1, true), message)
+      change(same)
+      arrays.close(logits(model), logits(same:load(path)), 0)
+    end
+  end)
+
+  it("of a class of one's own are saved if it declares them", function()
+    local Scaled = roper.nn.class("Scaled")
+    Scaled.settings = { "factor", "kind" }
+    function Scaled:init(factor)
+      self.factor, self.kind, self.note = factor, "linear", "not saved"
+      self.inner = roper.nn.LayerNorm({ features = 2 })
+    end
+    function Scaled:forward(x) return self.inner(x) * self.factor end
+    local one, other = Scaled(3), Scaled(1)
+    one.kind, one.note, one.inner.epsilon = nil, "changed", 0.5
+    one:save(path)
+    other:load(path)
+    assert.same({ 3, nil, "not saved", 0.5 }, { other.factor, other.kind, other.note,
+      other.inner.epsilon })
+    local wrong = Scaled(1)
+    wrong.inner = roper.nn.LayerNorm({ features = 3 })
+    assert.error_matches(function() wrong:load(path) end, "belongs to another model")
+    assert.same({ 1, 1e-5 }, { wrong.factor, wrong.inner.epsilon }) -- nothing was changed
+    assert.error_matches(function() roper.nn.LayerNorm({ features = 2 }):load(path) end,
+      "belongs to another model: factor is a setting in the file, but not in this model")
+  end)
+
+  it("are part of a training checkpoint, and of the configuration it must match", function()
+    local function run(model, steps, resume)
+      return roper.train({ model = model, task = models.task(), steps = steps, batch = 2,
+        optimizer = roper.optim.SGD(), run = scratch.path("settings"), resume = resume,
+        progress = false })
+    end
+    local model = models.small()
+    model.norm.epsilon = 0.5
+    run(model, 1)
+    assert.error_matches(function() run(models.small(), 2, true) end,
+      "has another configuration: settings is .*norm.epsilon")
+    local same = models.small()
+    same.norm.epsilon = 0.5
+    assert.equal(2, run(same, 2, true).step)
   end)
 end)
