@@ -7,7 +7,7 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
----@class Setting
+---@class ModuleSetting
 ---@field [1] string name, such as "norm.epsilon"
 ---@field [2] any value in a form that JSON can represent; nil if the field is not set
 
@@ -87,7 +87,7 @@ end
 --- Returns the settings of a model: those that changed since it was recorded, or all of them if it
 --- was not.
 ---@param model Module
----@return Setting[] settings
+---@return ModuleSetting[] settings
 function M.changed(model)
   local settings, record = read(model), created[model]
   if not record then
@@ -145,7 +145,7 @@ end
 --- Errors: the model has no such setting; a position scheme is not registered.
 ---@param path string for messages
 ---@param model Module
----@param settings Setting[]
+---@param settings ModuleSetting[]
 ---@return fun() undo restores the previous settings
 function M.apply(path, model, settings)
   local modules, before, made = {}, {}, {}

@@ -178,6 +178,7 @@ M.groups = {
   } },
   { title = "Networks", rows = {
     { "F.relu(x), F.gelu(x)", "x:relu(), x:gelu()" },
+    { "F.gelu(x, approximate=\"tanh\")", "x:gelu_tanh()" },
     { "F.softmax(x, dim=1)", "x:softmax(2)" },
     { "F.log_softmax(x, dim=0)", "x:log_softmax(1)" },
     { "F.linear(x, w, b)", "roper.linear(x, w, b)" },
