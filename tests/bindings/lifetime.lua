@@ -129,7 +129,8 @@ local function add_methods(x, list)
 end
 
 add_methods(numbers({ 2, 3 }), {
-  { "abs" }, { "ceil" }, { "cos" }, { "exp" }, { "floor" }, { "gelu" }, { "gelu_tanh" }, { "log" }, { "neg" },
+  { "abs" }, { "ceil" }, { "cos" }, { "exp" }, { "floor" }, { "gelu" }, { "gelu_tanh" }, { "log" },
+  { "neg" },
   { "relu" }, { "round" }, { "sigmoid" }, { "sign" }, { "silu" }, { "sin" }, { "softplus" },
   { "sqrt" }, { "square" }, { "tanh" },
   { "clone" }, { "contiguous" }, { "count" }, { "numel" }, { "detach" }, { "dtype" },

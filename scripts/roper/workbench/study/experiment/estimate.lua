@@ -82,18 +82,29 @@ local function layers_axis(config, law)
   return axis("layers", config.layers, first + period, law, { first, first + period })
 end
 
--- Creates the model and optimizer of a configuration with other sizes.
+-- Returns the number of heads of queries that share a head of keys and values.
+local function group_of(config)
+  return config.kv_heads and config.heads % config.kv_heads == 0 and config.heads // config.kv_heads
+    or 1
+end
+
+-- Creates the model and optimizer of a configuration with other sizes. If groups do not divide the
+-- heads, none are shared.
 local function parts_of(config, sizes)
+  local group = group_of(config)
   local changes = { layers = sizes.layers, heads = sizes.heads, d_model = sizes.heads * sizes.dim,
-    d_ff = sizes.d_ff or nil }
+    d_ff = sizes.d_ff or nil,
+    kv_heads = config.kv_heads and sizes.heads // (sizes.heads % group == 0 and group or 1) or nil }
   local vocabulary = { vocabulary = function() return sizes.vocabulary end }
   return experiment.build(tables.merged(config, changes), vocabulary, sizes.reach)
 end
 
 -- Returns the exact number of parameters, a polynomial in the sizes, computed from tiny models.
 local function count(config, sizes)
+  local group = group_of(config)
   local axes = { layers_axis(config, polynomial),
-    axis("heads", sizes.heads, 256 // math.min(sizes.dim, 256), polynomial, { 1, 2, 3 }),
+    axis("heads", sizes.heads, 256 // math.min(sizes.dim, 256), polynomial,
+      { group, 2 * group, 3 * group }),
     axis("dim", sizes.dim, 256, polynomial, { 32, 64, 96 }),
     axis("d_ff", sizes.d_ff or 0, 256, polynomial, { 64, 128 }),
     axis("vocabulary", sizes.vocabulary, 256, polynomial, { 64, 128 }),

@@ -77,6 +77,9 @@ describe("estimate.run", function()
         position = position })
       assert.equal(experiment.build(config).model:count(), estimate.run(config).parameters)
     end
+    local shared = experiment.configure("copy", { preset = "smoke", d_model = 384, heads = 12,
+      kv_heads = 4, layers = 6, batch = 1, problems = 1 })
+    assert.equal(experiment.build(shared).model:count(), estimate.run(shared).parameters)
   end)
 
   it("calculates the memory that a run takes", function()
