@@ -18,7 +18,8 @@ static bool has_extension(const char *path, const char *extension)
 
 /*
 ** function roper.load_npy(path)
-** Read a tensor from a NumPy file (.npy). Integers become int32, booleans a mask.
+** Read a tensor from a NumPy file (.npy). float16 becomes float32, integers become int32, booleans
+** a mask.
 **
 ** Errors: a file that is missing or damaged, has another format, or contains another dtype.
 **
@@ -71,7 +72,8 @@ static int release_contents(lua_State *L)
 
 /*
 ** function roper.load_safetensors(path)
-** Read the tensors of a safetensors file. Integers become int32, booleans masks.
+** Read the tensors of a safetensors file. float16 and bfloat16 become float32, integers int32,
+** booleans masks.
 **
 ** Errors: a file that is missing or damaged, or contains another dtype.
 **

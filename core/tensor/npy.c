@@ -80,14 +80,14 @@ static RpStatus parse_type(Parser *parser, Header *header)
   if (status != RP_OK)
     return status;
   for (int i = 0; i < RP_PACKED_TYPES; i++) {
-    if (strcmp(rp_packed_types[i].npy, name) == 0) {
+    if (rp_packed_types[i].npy != NULL && strcmp(rp_packed_types[i].npy, name) == 0) {
       header->type = &rp_packed_types[i];
       return RP_OK;
     }
   }
   return rp_fail(RP_BAD_FILE,
-                 "load_npy: \"%s\": expected elements of type <f4, <f8, <i4, <i8, |u1 or |b1, got "
-                 "%s",
+                 "load_npy: \"%s\": expected elements of type <f2, <f4, <f8, <i4, <i8, |u1 or |b1, "
+                 "got %s",
                  parser->reader->path, name);
 }
 

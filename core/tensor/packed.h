@@ -1,6 +1,7 @@
 /*
 ** Packed little-endian arrays in files, shared by npy and safetensors. Reading
-** converts int64 and uint8 to int32, and booleans to a mask.
+** converts float16 and bfloat16 to float32, int64 and uint8 to int32, and booleans
+** to a mask.
 */
 #ifndef RP_PACKED_H
 #define RP_PACKED_H
@@ -13,13 +14,13 @@
 
 /* An element type in files. */
 typedef struct RpPackedType {
-  const char *npy, *safetensors; /* its name in each format */
+  const char *npy, *safetensors; /* its name in each format; npy may be NULL, for none */
   RpDtype dtype;                 /* in memory */
   int64_t size;                  /* bytes of an element in the file */
   bool is_mask;                  /* for booleans */
 } RpPackedType;
 
-enum { RP_PACKED_TYPES = 6 };
+enum { RP_PACKED_TYPES = 8 };
 
 extern const RpPackedType rp_packed_types[RP_PACKED_TYPES];
 

@@ -109,8 +109,8 @@ static RpStatus read_type(const RpFileReader *reader, const json_t *about, Entry
     }
   }
   return rp_fail(RP_BAD_FILE,
-                 "%s: \"%s\": tensor \"%s\": expected dtype F32, F64, I32, I64, U8 "
-                 "or BOOL, got %s",
+                 "%s: \"%s\": tensor \"%s\": expected dtype F32, F64, F16, BF16, I32, "
+                 "I64, U8 or BOOL, got %s",
                  reader->function, reader->path, entry->name, name);
 }
 

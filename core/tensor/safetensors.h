@@ -24,10 +24,11 @@ typedef struct RpSafetensors {
 } RpSafetensors;
 
 /*
-** Read a file with dtypes F32, F64, I32, I64, U8 and BOOL; I64 and U8 become int32, and
-** BOOL a mask. Tensors are in the order of their data in the file. The caller releases the
-** contents with rp_safetensors_release. RP_BAD_FILE, with *contents empty, for a file that
-** does not follow the format, for other dtypes and for an integer that does not fit int32.
+** Read a file with dtypes F32, F64, F16, BF16, I32, I64, U8 and BOOL; F16 and BF16 become
+** float32, I64 and U8 int32, and BOOL a mask. Tensors are in the order of their data in the
+** file. The caller releases the contents with rp_safetensors_release. RP_BAD_FILE, with
+** *contents empty, for a file that does not follow the format, for other dtypes and for an
+** integer that does not fit int32.
 */
 RpStatus rp_safetensors_load(const char *path, RpSafetensors *contents);
 

@@ -74,6 +74,13 @@ describe("npy", function()
       assert.equal("int32", byte:dtype())
     end)
 
+    it("reads float16 as float32", function()
+      local half = core.load_npy(fixture("float16"))
+      assert.equal("float32", half:dtype())
+      assert.same({ { 0, -0.0, 2 ^ -24, -1023 * 2 ^ -24, 2 ^ -14 },
+        { 1, -1 - 2 ^ -10, 65504, math.huge, -math.huge } }, half:totable())
+    end)
+
     it("reads booleans as a mask", function()
       local mask = core.load_npy(fixture("bool"))
       assert.same({ { 1, 0, 1 } }, mask:totable())

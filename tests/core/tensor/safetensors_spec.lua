@@ -72,6 +72,41 @@ describe("safetensors", function()
       assert.equal("int32", tensors.long:dtype())
     end)
 
+    it("reads float16 and bfloat16 as float32", function()
+      local tensors = core.load_safetensors(fixture("halves"))
+      for _, name in ipairs({ "half", "brain" }) do
+        assert.equal("float32", tensors[name]:dtype())
+        for i, value in ipairs(tensors["wide_" .. name]:totable()) do
+          local got = tensors[name]:totable()[i]
+          assert.equal(value, got)
+          assert.equal(1 / value, 1 / got) -- the sign of zero
+        end
+      end
+    end)
+
+    it("reads all float16 and bfloat16, in more elements than fit in one buffer", function()
+      local all = {}
+      for bits = 0, 0xFFFF do
+        all[bits + 1] = string.pack("<I2", bits)
+      end
+      local tensors = load_bytes(file("{" .. field("half", "F16", "[65536]", 0, 1 << 17) .. ","
+        .. field("brain", "BF16", "[65536]", 1 << 17, 1 << 18) .. "}", table.concat(all):rep(2)))
+      for name, widths in pairs({ half = { 5, 10 }, brain = { 8, 7 } }) do
+        local largest, fraction = (1 << widths[1]) - 1, 1 << widths[2]
+        for i, got in ipairs(tensors[name]:totable()) do
+          local bits = i - 1
+          local sign, exponent = bits >> 15 == 1 and -1 or 1, bits >> widths[2] & largest
+          local rest = bits % fraction / fraction
+          local value = exponent == 0 and rest * 2.0 ^ (1 - largest // 2)
+            or (1 + rest) * 2.0 ^ (exponent - largest // 2)
+          local expected = exponent < largest and sign * value or rest == 0 and sign * math.huge
+          if got ~= expected and (expected or got == got) then
+            error(("%s 0x%04X: expected %s, got %.9g"):format(name, bits, expected or "NaN", got))
+          end
+        end
+      end
+    end)
+
     it("reads booleans as masks", function()
       local tensors = core.load_safetensors(fixture("masks"))
       assert.same({ { 1, 0, 1 } }, tensors.mask:totable())
@@ -90,7 +125,7 @@ describe("safetensors", function()
     end)
 
     it("rejects a file truncated at any byte, and one that is too long", function()
-      for _, name in ipairs({ "mixed", "empty", "foreign" }) do
+      for _, name in ipairs({ "mixed", "empty", "foreign", "halves" }) do
         local bytes = scratch.read(fixture(name))
         for length = 0, #bytes - 1 do
           refused(bytes:sub(1, length), "")
@@ -132,8 +167,8 @@ describe("safetensors", function()
     end)
 
     it("rejects unknown dtypes by name", function()
-      refused(scratch.read(fixture("bad_bf16")),
-        'tensor "w": expected dtype F32, F64, I32, I64, U8 or BOOL, got BF16')
+      refused(scratch.read(fixture("bad_dtype")),
+        'tensor "w": expected dtype F32, F64, F16, BF16, I32, I64, U8 or BOOL, got F8_E4M3')
       refused(file("{" .. field("a", "f32", "[1]", 0, 4) .. "}", "1234"), "got f32")
       refused(file('{"a":{"shape":[],"data_offsets":[0,4]}}', "1234"), 'tensor "a" has no dtype')
       refused(file('{"a":{"dtype":4,"shape":[],"data_offsets":[0,4]}}', "1234"), "has no dtype")
