@@ -91,6 +91,61 @@ local function read(data)
   return faithful and words or nil, bytes
 end
 
+-- The fields of a message by number; the last of each, as in Protocol Buffers.
+local function last_fields(message)
+  local found = {}
+  for number, value in fields(message) do
+    found[number] = value
+  end
+  return found
+end
+
+-- Reads any model.
+local function read_any(data)
+  local model = { words = {}, bytes = {} }
+  local trainer, normalizer = "", ""
+  for number, value in fields(data) do
+    if number == 1 then
+      local word, kind = word_of(value)
+      model.words[#model.words + 1] = word
+      if kind == BYTE then
+        model.bytes[word] = #model.words - 1
+      end
+    elseif number == 2 then
+      trainer = value
+    elseif number == 3 then
+      normalizer = value
+    end
+  end
+  model.begin = last_fields(trainer)[41] or 1
+  model.begin = model.begin >= 0 and model.words[model.begin + 1] == "\0" and model.begin or nil
+  local spec = last_fields(normalizer)
+  model.has_prefix, model.normalizer = spec[3] ~= 0, spec[1] or ""
+  return model
+end
+
+---@class PieceModel
+---@field words string[] the text of each piece, in the order of ids; "\0" for control pieces
+---@field bytes table<string, integer> the ids of the pieces for one byte
+---@field begin? integer the id of the piece that begins a text
+---@field has_prefix boolean a space is added before a text
+---@field normalizer string the name of its rules, such as "identity" or "nmt_nfkc"
+
+--- The pieces of any SentencePiece model.
+---
+--- Errors: a damaged model.
+---@param data string
+---@param path string for messages
+---@return PieceModel model
+function M.read_any(data, path)
+  local ok, model = pcall(read_any, data)
+  if not ok or #model.words == 0 then
+    error(("text: %s: expected a SentencePiece model, got a damaged file or one of another kind")
+      :format(path), 0)
+  end
+  return model
+end
+
 --- The text of each piece of a model, in the order of ids. The first piece, with id 0, ends
 --- documents; its text is a zero byte.
 ---

@@ -1,0 +1,94 @@
+--- Tokenizer of any SentencePiece model, such as that of a published language model. It encodes
+--- single texts through the program spm_encode, which reads lines.
+local core = require "roper.core"
+local files = require "roper.base.file"
+local model = require "roper.tasks.text.model"
+local scoped = require "roper.base.scoped"
+local subprocess = require "roper.base.subprocess"
+
+local M = {}
+
+-- A character of the private use area in place of a newline, and its bytes.
+local NEWLINE <const> = "\u{E000}"
+
+local Foreign = {}
+Foreign.__index = Foreign
+
+--- The tokenizer of a model.
+---
+--- Errors: a model that is missing or damaged.
+---@param path string
+---@param begins boolean begin each text with the model's piece for that, if it has one
+---@return table tokenizer
+function M.new(path, begins)
+  local data = files.read(path)
+  if not data then
+    error(("text: no model %s"):format(path), 0)
+  end
+  local self = setmetatable(model.read_any(data, path), Foreign)
+  self.path, self.begin = path, begins and self.begin or nil
+  return self
+end
+
+-- Raises an error for a text that cannot be encoded, and returns it as one line.
+local function one_line(self, text)
+  if not utf8.len(text) then
+    error("text: expected text in UTF-8", 0)
+  elseif text:find "%z" then
+    error("text: expected text without zero bytes", 0)
+  elseif not text:find "\n" then
+    return text
+  elseif self.normalizer:find "^nmt_" then -- these rules turn a newline into a space
+    return (text:gsub("\n", " "))
+  end
+  local can = not text:find(NEWLINE, 1, true) and self.bytes["\n"]
+  for byte in NEWLINE:gmatch "." do
+    can = can and self.bytes[byte]
+  end
+  for _, word in ipairs(self.words) do
+    can = can and not word:find(NEWLINE, 1, true) and (word == "\n" or not word:find "\n")
+  end
+  return can and (text:gsub("\n", NEWLINE))
+    or error(("text: expected text without newlines, which %s cannot encode as bytes"):format(
+      self.path), 0)
+end
+
+-- The ids of a line.
+local function ids_of(self, line)
+  return scoped.with_file("line.txt", line .. "\n", function(path)
+    local out = path:gsub("line%.txt$", "ids.txt")
+    subprocess.run("spm_encode", { "--model=" .. self.path, "--output_format=id",
+      "--input=" .. path, "--output=" .. out }, { package = "sentencepiece" })
+    local ids = {}
+    for id in (files.read(out) or ""):gmatch "%d+" do
+      ids[#ids + 1] = math.tointeger(id)
+    end
+    return ids
+  end)
+end
+
+--- The ids of a text.
+---
+--- Errors: text that is not UTF-8 or has zero bytes; text with newlines, if the model has no pieces
+--- for bytes; SentencePiece is not installed.
+---@param text string
+---@return tensor ids [count], int32
+function Foreign:encode(text)
+  local ids = text ~= "" and ids_of(self, one_line(self, text)) or {}
+  local result = { self.begin }
+  local a, b, c = NEWLINE:byte(1, -1)
+  local marker = { self.bytes[string.char(a)], self.bytes[string.char(b)],
+    self.bytes[string.char(c)] }
+  local at = 1
+  while at <= #ids do
+    if #marker == 3 and ids[at] == marker[1] and ids[at + 1] == marker[2]
+      and ids[at + 2] == marker[3] and text:find "\n" then
+      result[#result + 1], at = self.bytes["\n"], at + 3
+    else
+      result[#result + 1], at = ids[at], at + 1
+    end
+  end
+  return core.tensor(result, "int32")
+end
+
+return M
