@@ -34,6 +34,16 @@ describe("README and the guide", function()
     sessions.leave(screen)
   end)
 
+  it("export and import a model", function()
+    local shown = scratch.read("scripts/GUIDE.md"):match(
+      "\n## Published models\n.-```\n(> .-)```\n")
+    local screen = sessions.start()
+    for _, entry in ipairs(entries_of(shown)) do
+      sessions.enter(screen, entry.input, entry.output)
+    end
+    sessions.leave(screen)
+  end)
+
   it("define, train, query and inspect a custom model", function()
     local class, shown = scratch.read("scripts/GUIDE.md"):match(
       "\n```lua\n(Own = .-)```\n.-\n```\n(> dofile.-)```\n")

@@ -65,6 +65,8 @@ local functions = {
   ones_like = { "roper.base.create", "ones_like" },
   stack = { "roper.base.create", "stack" },
   zeros_like = { "roper.base.create", "zeros_like" },
+  export = { "roper.model.published.export", "export" },
+  import = { "roper.model.published", "import" },
   load = { "roper.model.checkpoint", "load" },
   save = { "roper.model.checkpoint", "save" },
 }

@@ -31,6 +31,7 @@ local function objects()
   o.TextTask = roper.tasks.text({ files = scratch.write("text", "One.\n\nTwo three four.\n"),
     documents = "paragraphs", tokenizer = "bytes", length = 4, validation = 0.5,
     cache = scratch.path("cache") })
+  o.PublishedTask = select(2, roper.import("tests/fixtures/published/gpt2"))
   return o
 end
 

@@ -211,6 +211,7 @@ M.groups = {
     { "model.train(), model.eval()", "model:training(), model:training(false)", kind = "other" },
     { "torch.save(model.state_dict(), PATH)", "model:save(PATH)", kind = "other" },
     { "model.load_state_dict(torch.load(PATH))", "model:load(PATH)", kind = "other" },
+    { "AutoModelForCausalLM.from_pretrained(FOLDER)", "roper.import(FOLDER)", kind = "other" },
     { "plt.imshow(x)", "plot.heatmap(x)", kind = "other" },
     { "plt.plot(v)", "plot.line(v)", kind = "other" },
   } },

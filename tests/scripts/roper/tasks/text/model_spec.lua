@@ -33,6 +33,30 @@ end
 local trainer = field(2, field(1, "lines.txt"))
 local faithful = field(3, field(1, "identity") .. "\x18\0\x20\0")
 
+describe("model.read_any", function()
+  local spec = field(2, field(1, "lines.txt") .. varint(41 << 3) .. varint(2))
+
+  it("returns the pieces of any model", function()
+    local control = piece("<unk>", 2) .. piece("</s>", 3) .. piece("<s>", 3)
+    local found = model.read_any(control .. piece("\u{2581}the") .. spec .. faithful, "m")
+    assert.same({ "\u{2047}", "\0", "\0", " the" }, found.words)
+    assert.same({ 2, false, "identity" }, { found.begin, found.has_prefix, found.normalizer })
+    found = model.read_any(control .. piece("<0x0A>", 6), "m")
+    assert.same({ 1, true, { ["\n"] = 3 } }, { found.begin, found.has_prefix, found.bytes })
+    assert.is_nil(model.read_any(piece("a") .. piece("b"), "m").begin) -- no control piece
+  end)
+
+  it("rejects a damaged model by name, whatever its bytes", function()
+    local whole = pieces("the") .. spec .. faithful
+    for bytes = 0, #whole - 1, 7 do
+      local ok, message = pcall(model.read_any, whole:sub(1, bytes), "m")
+      assert.is_true(ok or message:find("^text: m: expected a SentencePiece model") ~= nil)
+    end
+    assert.error_matches(function() model.read_any("not one", "m") end,
+      "text: m: expected a SentencePiece model, got a damaged file or one of another kind")
+  end)
+end)
+
 describe("model.read", function()
   it("returns the text of each piece", function()
     local words, bytes = model.read(pieces("\u{2581}the", "a") .. trainer .. faithful, "m")

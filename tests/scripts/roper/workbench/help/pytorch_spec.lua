@@ -11,7 +11,8 @@ local function names()
   local env = setmetatable({ print = function() end, roper = roper, plot = roper.plot,
     q = roper.ones(1, 1, 2, 4), k = roper.ones(1, 1, 2, 4),
     model = roper.nn.Linear({ inputs = 3, outputs = 2 }),
-    adam = roper.optim.Adam(), PATH = scratch.path("x.npy") }, { __index = _G })
+    adam = roper.optim.Adam(), PATH = scratch.path("x.npy"),
+    FOLDER = "tests/fixtures/published/gpt2" }, { __index = _G })
   assert(load(page.NAMES, "names", "t", env))()
   return env
 end

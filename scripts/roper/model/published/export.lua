@@ -1,0 +1,199 @@
+--- Writes models in Hugging Face's layout.
+local arguments = require "roper.base.arguments"
+local checkpoint = require "roper.model.checkpoint"
+local config = require "roper.model.published.config"
+local core = require "roper.core"
+local families = require "roper.model.published.families"
+local files = require "roper.base.file"
+local options_of = require "roper.base.options"
+local published = require "roper.model.published"
+local rope = require "roper.model.published.rope"
+local scoped = require "roper.base.scoped"
+local tables = require "roper.base.tables"
+local uv = require "luv"
+
+local M = {}
+
+-- Maximum number of positions, if neither the options nor the model have one.
+local LENGTH <const> = 2048
+
+-- Tokens with which the written files are checked, and the largest error, relative to the logits.
+local CHECKED <const>, TOLERANCE <const> = 16, 1e-3
+
+-- The options of a model with the values of all defaults, and `position` as a table.
+local function options_of_model(model)
+  local o = options_of.completed("TransformerOptions", checkpoint.options(model))
+  o.d_ff, o.kv_heads = o.d_ff or 4 * o.d_model, o.kv_heads or o.heads
+  o.norm_epsilon = o.norm_epsilon or 1e-5
+  for _, name in ipairs { "attention_bias", "feed_forward_bias", "logits_bias" } do
+    o[name] = o[name] or "all"
+  end
+  for _, name in ipairs { "rms_norm", "tied_embeddings", "parallel_residual", "tied" } do
+    o[name] = o[name] or false
+  end
+  o.embedding_scale = o.embedding_scale or o.tied_embeddings and o.d_model ^ 0.5 or 1
+  local problem
+  o.position, problem = rope.scheme_of(o.position)
+  return o, problem
+end
+
+-- Does a type have a field for an option?
+local function has_field(kind, option)
+  local found = false
+  for _, row in ipairs(kind.rows) do
+    found = found or row.option == option
+  end
+  return found
+end
+
+-- The fields of config.json for a type; nil and the reason if it cannot describe the model.
+local function fields_of(family, kind, o, length)
+  for _, name in ipairs(tables.keys(kind.fixed)) do
+    if o[name] ~= kind.fixed[name] then
+      return nil, ("%s = %s has no counterpart; expected %s"):format(name, config.shown(o[name]),
+        config.shown(kind.fixed[name]))
+    end
+  end
+  if o.tied then
+    return nil, "tied = true has no counterpart; expected false"
+  elseif o.kv_heads ~= o.heads and not has_field(kind, "kv_heads") then
+    return nil, ("kv_heads = %d has no counterpart; expected heads = %d"):format(o.kv_heads,
+      o.heads)
+  end
+  local of_position = {}
+  if family.rope then
+    local found, problem = rope.fields(o.position, tables.merged(family.rope,
+      { head_dim = o.d_model // o.heads, length = length or o.length or LENGTH }))
+    if not found then
+      return nil, problem
+    end
+    of_position = found
+  elseif o.position.type ~= "learned" then
+    return nil, ("the position scheme %s has no counterpart; expected learned"):format(
+      o.position.type)
+  end
+  local fields, problem = config.fields(tables.merged(o, { length = o.length
+    or o.position.length }), kind.rows)
+  return fields and tables.merged(fields, of_position), problem
+end
+
+-- The types that can be written, in the order in which they are tried.
+local TYPES <const> = { "llama", "qwen2", "mistral", "gpt_neox", "gpt2" }
+
+-- The family, the type and the fields of config.json for a model.
+local function choose(o, given)
+  local problems = {}
+  for _, name in ipairs(given.type and { given.type } or TYPES) do
+    for _, family in ipairs(families.LIST) do
+      local kind = family.types[name]
+      local fields, problem
+      if kind then
+        fields, problem = fields_of(family, kind, o, given.length)
+      end
+      if fields then
+        return family, name, fields
+      end
+      problems[#problems + 1] = problem and ("%s: %s"):format(name, problem)
+    end
+  end
+  error("export: expected a model that the layout can describe:\n  "
+    .. table.concat(problems, "\n  "), 0)
+end
+
+-- The tensors of the files.
+local function tensors_of(model, family, o)
+  local parameters, tensors = {}, {}
+  for _, entry in ipairs(model:named_parameters()) do
+    parameters[entry.name] = entry.tensor:detach():to "float32"
+  end
+  local pairing = o.position.pairing or "half"
+  for entry in families.entries(family, o) do
+    local parts = {}
+    for i, name in ipairs(entry.here) do
+      if not parameters[name] then
+        error(("export: expected a parameter %s, found none; the model was changed"):format(name),
+          0)
+      end
+      parts[i] = families.turned(name, parameters[name], pairing, "half", o)
+      parameters[name] = nil
+    end
+    local name = entry.there == family.head and entry.there or family.prefix .. entry.there
+    tensors[name] = entry.form.join(parts):contiguous()
+  end
+  local left = tables.keys(parameters)
+  if left[1] then
+    error(("export: the parameter %s has no counterpart in the layout"):format(left[1]), 0)
+  end
+  return tensors
+end
+
+-- Raises an error unless the model in a folder has the logits of `model`. This also finds changes
+-- to modules that the options do not contain.
+local function verify(model, folder, o)
+  local again = published.import(folder)
+  local count = math.min(CHECKED, o.length or o.position.length or CHECKED)
+  local found, expected = scoped.with_seed(0, function()
+    local tokens = (core.rand { 1, count } * o.vocabulary):to "int32":minimum(o.vocabulary - 1)
+    return scoped.without_training(again, function() return again(tokens) end),
+      scoped.without_training(model, function() return model(tokens):to "float32" end)
+  end)
+  local difference = (found - expected):abs():max():item()
+  local is_close = difference <= TOLERANCE * (1 + expected:abs():max():item()) -- false for NaN
+  if not is_close then
+    error(("export: the written model has other logits, by up to %g; the model computes something "
+      .. "that its options do not describe"):format(difference), 0)
+  end
+end
+
+options_of.define("ExportOptions", {
+  { "type", TYPES, nil, "model_type of config.json; by default the first that fits" },
+  { "length", "size?", nil, "max_position_embeddings of config.json; by default the option "
+    .. "`length` of the model, or 2048" },
+})
+
+--- Writes a Transformer in Hugging Face's layout: a folder with config.json and model.safetensors,
+--- which `transformers` and `roper.import` read. The layout is that of Llama, Qwen2 or Mistral for
+--- models with rms_norm, "swiglu" and rotated queries and keys, of GPT-NeoX for those with
+--- LayerNorm, and of GPT-2 for those with the position scheme `learned`. All need norm = "pre" and
+--- logits_bias = "none". The written model is read again and its logits are compared.
+---
+--- Errors: the layout cannot describe the model, such as RoPER or biases that it lacks (the message
+--- lists the reason for each type); the folder exists and is not empty, or cannot be written.
+---
+---     > model = roper.nn.Transformer{vocabulary = 8, position = "roper"}
+---     > (pcall(roper.export, model, "exported"))  -- RoPER has no counterpart
+---     false
+---@param model Transformer
+---@param folder string new or empty
+---@param options? ExportOptions
+function M.export(model, folder, options)
+  arguments.check("export", "model", "module", model, "folder", "string", folder)
+  local given = options_of.check("export", options, options_of.rows "ExportOptions")
+  if getmetatable(model).options_class ~= "TransformerOptions" then
+    error(("export: expected a Transformer, got %s"):format(options_of.shown(model)), 2)
+  end
+  if files.names(folder)[1] then
+    error(("export: expected a new or empty folder, got %s, which contains %s"):format(folder,
+      files.names(folder)[1]), 2)
+  end
+  local o, problem = options_of_model(model)
+  if problem then
+    error("export: " .. problem, 2)
+  end
+  local family, kind, fields = choose(o, given)
+  local tensors = tensors_of(model, family, o)
+  files.make(folder)
+  local weights, about = folder .. "/model.safetensors", folder .. "/config.json"
+  core.save_safetensors(weights, tensors, { format = "pt" })
+  files.write(about, core.json_encode(tables.merged(fields, { model_type = kind,
+    architectures = { family.types[kind].architecture }, torch_dtype = "float32",
+    bos_token_id = core.json_null, eos_token_id = core.json_null }), { indent = 2 }) .. "\n")
+  local ok, message = pcall(verify, model, folder, o)
+  if not ok then
+    uv.fs_unlink(about)
+    uv.fs_unlink(weights)
+    error(message, 0)
+  end
+end
+
+return M

@@ -1,0 +1,99 @@
+--- Tensors in a folder of safetensors files: one file, or shards with an index.
+local core = require "roper.core"
+local files = require "roper.base.file"
+local tables = require "roper.base.tables"
+
+local M = {}
+
+local SINGLE <const>, INDEX <const> = "model.safetensors", "model.safetensors.index.json"
+
+-- Decodes a JSON object.
+local function object(path, text)
+  local content, problem = core.json_decode(text)
+  if type(content) ~= "table" or getmetatable(content) ~= nil then
+    error(("%s: expected a JSON object%s"):format(path, problem and ": " .. problem or ""), 0)
+  end
+  return content
+end
+
+--- Reads a file that contains a JSON object.
+---
+--- Errors: the file is missing, or has another content.
+---@param path string
+---@return table content
+function M.object(path)
+  return object(path, files.read(path) or error(("there is no file %s"):format(path), 0))
+end
+
+--- Does a folder contain a model in Hugging Face's layout?
+---@param folder string
+---@return boolean yes
+function M.has_model(folder)
+  local ok, content = pcall(files.decode, folder .. "/config.json")
+  return ok and content ~= nil and type(content.model_type) == "string"
+end
+
+-- The paths of the files in an index, each with the set of its tensors.
+local function shards(folder, path)
+  local map = M.object(path).weight_map
+  if type(map) ~= "table" or getmetatable(map) ~= nil then
+    error(("%s: expected an object weight_map"):format(path), 0)
+  end
+  local found = {}
+  for name, file in pairs(map) do
+    if type(file) ~= "string" or file:find "[/\\%z]" or not file:find "^[^.].*%.safetensors$" then
+      error(("%s: weight_map: %s: expected the name of a safetensors file in %s, got %s"):format(
+        path, name, folder, core.json_encode(file)), 0)
+    end
+    local part = ("%s/%s"):format(folder, file)
+    found[part] = found[part] or {}
+    found[part][name] = true
+  end
+  return found
+end
+
+-- Adds the tensors of a shard.
+local function add_shard(tensors, path, names, index)
+  local found = core.load_safetensors(path)
+  for _, name in ipairs(tables.keys(found, names)) do
+    if not names[name] then
+      error(("%s: contains the tensor %s, which %s does not assign to it"):format(path, name,
+        index), 0)
+    elseif not found[name] then
+      error(("%s: has no tensor %s, which %s assigns to it"):format(path, name, index), 0)
+    end
+    tensors[name] = found[name]
+  end
+end
+
+--- Reads all tensors in a folder: those of model.safetensors or, without this file, of the files
+--- in model.safetensors.index.json.
+---
+--- Errors: neither file exists; a shard is missing, or contains other tensors than the index says;
+--- the index names a file outside the folder; a file is damaged.
+---@param folder string
+---@return table<string, tensor> tensors
+function M.tensors(folder)
+  local single, index = ("%s/%s"):format(folder, SINGLE), ("%s/%s"):format(folder, INDEX)
+  if files.stat(single) then
+    return (core.load_safetensors(single))
+  elseif not files.stat(index) then
+    local others = ""
+    for _, name in ipairs(files.names(folder)) do
+      others = name:find "%.bin$" and "; convert " .. name .. " with save_pretrained" or others
+    end
+    error(("%s: expected %s or %s, found neither%s"):format(folder, SINGLE, INDEX, others), 0)
+  end
+  local tensors, parts = {}, shards(folder, index)
+  for _, path in ipairs(tables.keys(parts)) do
+    if not files.stat(path) then
+      error(("%s: names the file %s, which is missing"):format(index, path), 0)
+    end
+  end
+  for _, path in ipairs(tables.keys(parts)) do
+    add_shard(tensors, path, parts[path], index)
+  end
+  return tensors
+end
+
+return M
