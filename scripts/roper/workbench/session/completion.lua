@@ -40,8 +40,11 @@ end
 -- The fields that `eval` can change in a run.
 local function eval_fields(run)
   local is_run, names = pcall(function()
-    local config = require("roper.workbench.study.runs").read(run).config
-    return require("roper.workbench.study.evaluate").fields(config)
+    local evaluate = require "roper.workbench.study.evaluate"
+    if require("roper.model.published.files").has_model(run) then
+      return evaluate.PUBLISHED
+    end
+    return evaluate.fields(require("roper.workbench.study.runs").read(run).config)
   end)
   return tables.set(is_run and names or {})
 end

@@ -75,4 +75,42 @@ function M.run(run, which, config)
   end))
 end
 
+--- The fields that `published` takes.
+M.PUBLISHED = { "text", "length", "test_sequences" }
+
+local KINDS <const> = { text = "string", length = "size?", test_sequences = "size?" }
+
+-- Tokens in a row, if the model can read so many.
+local LENGTH <const> = 257
+
+--- Measures a published model on a text.
+---
+--- Errors: a field is unknown or has another kind; the folder or the text cannot be read; the text
+--- is shorter than a row.
+---@param folder string
+---@param fields table<string, string> text: a file or folder; length: tokens in a row;
+---   test_sequences: maximum number of rows
+---@return table found as from `validation.measure`; bits_per_byte only with a tokenizer
+function M.published(folder, fields)
+  if not fields.text then
+    error("eval: expected text=FILE, the text on which to measure the model", 0)
+  end
+  local given = tables.merged(fields, { length = tonumber(fields.length) or fields.length,
+    test_sequences = tonumber(fields.test_sequences) or fields.test_sequences })
+  local o = require("roper.base.options").check("eval", given, KINDS, 0)
+  local source = require "roper.tasks.text.source"
+  local documents = {}
+  source.each(source.list({ o.text }, "file"), function(document)
+    documents[#documents + 1] = document
+  end, function() end)
+  local model, task = require("roper.model.published").import(folder)
+  local rows = task:read(table.concat(documents, "\n"))
+  local length = o.length or math.min(LENGTH, model.options.length or LENGTH)
+  local found = require("roper.training.validation").measure(model, rows, { length = length,
+    sequences = o.test_sequences })
+  found.bits_per_byte = task:has_tokenizer() and found.bits_per_byte or nil
+  found.longer = {}
+  return found
+end
+
 return M

@@ -79,10 +79,28 @@ function M.run(folder)
   return run
 end
 
+--- Loads the model of a run, or a published model, with its task.
+---
+--- Errors: as for `run` and `roper.import`.
+---@param parsed table result of argparse
+---@return Transformer model
+---@return task task
+---@return string precision of matrix products
+function M.model(parsed)
+  if require("roper.model.published.files").has_model(parsed.run) then
+    local model, task = require("roper.model.published").import(parsed.run)
+    return model, task, "float32"
+  end
+  local run = M.run(parsed.run)
+  local model, task = require("roper.workbench.study.runs").model(run, parsed.checkpoint)
+  return model, task, run.config.matmul_precision or "float32"
+end
+
 --- Defines the arguments of `eval` and `sample` that name a checkpoint.
 ---@param command table of argparse
 function M.define_run(command)
-  command:argument("run"):argname("RUN"):description "The folder of a run."
+  command:argument("run"):argname("RUN"):description("The folder of a run, or of a published "
+    .. "model: config.json and safetensors files.")
   command:option("--checkpoint"):choices({ "last", "best" }):default("last")
     :description "The last checkpoint (last), or the one with the smallest test loss (best)."
 end

@@ -43,12 +43,18 @@ return {
       .. "max_digits=6. By default as in the run.")
   end,
   run = function(parsed)
-    local run, evaluate = arguments.run(parsed.run), require "roper.workbench.study.evaluate"
-    local ok, config = pcall(evaluate.configure, run, arguments.fields(parsed))
-    if not ok then
-      return config
+    local evaluate, fields = require "roper.workbench.study.evaluate", arguments.fields(parsed)
+    local found
+    if require("roper.model.published.files").has_model(parsed.run) then
+      found = evaluate.published(parsed.run, fields)
+    else
+      local run = arguments.run(parsed.run)
+      local ok, config = pcall(evaluate.configure, run, fields)
+      if not ok then
+        return config
+      end
+      found = evaluate.run(run, parsed.checkpoint, config)
     end
-    local found = evaluate.run(run, parsed.checkpoint, config)
     local results = (found.accuracy and problem_tables or text_tables)(found)
     io.stdout:write(require("roper.workbench.study.measures").line(found), "\n\n", render(results))
   end,

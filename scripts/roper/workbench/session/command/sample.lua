@@ -3,6 +3,11 @@ local arguments = require "roper.workbench.session.command.arguments"
 
 local LIMIT <const> = 256 -- tokens to generate if the length of the answer is unknown
 
+-- The prompt from which a published model begins a text.
+local function beginning_of(task)
+  return task:beginning() or error("sample: expected a prompt, which this model needs", 0)
+end
+
 -- The prompt with its continuation. Without a prompt, the model begins a document.
 local function continue_text(task, parsed, complete)
   local prompt = parsed.prompt
@@ -10,7 +15,7 @@ local function continue_text(task, parsed, complete)
     error("sample: expected a prompt in UTF-8, got "
       .. require("roper.base.escape").line(prompt), 0)
   end
-  local text = complete(prompt or task:stop(), LIMIT)
+  local text = complete(prompt or task.beginning and beginning_of(task) or task:stop(), LIMIT)
   return require("roper.workbench.study.language").shown((prompt or "") .. text:gsub("%z$", ""))
 end
 
@@ -44,17 +49,17 @@ return {
       :default("1"):description "Seed of the samples and of the problem."
   end,
   run = function(parsed)
-    local run = arguments.run(parsed.run)
-    local model, task = require("roper.workbench.study.runs").model(run, parsed.checkpoint)
-    local text = require("roper.base.scoped").with_matmul_precision(
-      run.config.matmul_precision or "float32", function()
-        return (task:has_problems() and answer or continue_text)(task, parsed,
-          function(prompt, limit)
-            return require("roper.model.generate").generate(model, { prompt }, { task = task,
-              limit = parsed.tokens or limit, temperature = parsed.temperature,
-              seed = parsed.seed })[1]
-          end)
-      end)
+    local model, task, precision = arguments.model(parsed)
+    local text = require("roper.base.scoped").with_matmul_precision(precision, function()
+      return (task:has_problems() and answer or continue_text)(task, parsed,
+        function(prompt, limit)
+          local most = task.beginning and model.options.length -- of a table of positions
+          limit = most and math.max(1, math.min(limit, most - task:encode(prompt):count())) or limit
+          return require("roper.model.generate").generate(model, { prompt }, { task = task,
+            limit = parsed.tokens or limit, temperature = parsed.temperature,
+            seed = parsed.seed })[1]
+        end)
+    end)
     io.stdout:write(text, "\n")
   end,
 }

@@ -73,6 +73,8 @@ describe("completion of the fields of runs", function()
     local run = scratch.path("runs/addition-roper-1")
     assert.same({ "max_digits=" }, words("roper eval " .. run .. " max"))
     assert.same({ "problems=" }, words("roper eval " .. run .. " length=30 prob"))
+    assert.same({ "test_sequences=", "text=" },
+      words("roper eval tests/fixtures/published/llama te"))
   end)
 end)
 

@@ -180,4 +180,76 @@ describe("eval and sample", function()
       assert.equal(measures.line(trained), roper("eval", pieces)[2]:match("^[^\n]*"))
     end)
   end)
+
+  describe("of a published model", function()
+    local FIXTURES <const> = "tests/fixtures/published/"
+
+    it("take token ids without a tokenizer", function()
+      local model = require("roper").import(FIXTURES .. "llama")
+      local ids = { 1, 5, 7 }
+      for _ = 1, 3 do
+        local tokens = require("roper").tensor({ ids }, "int32")
+        ids[#ids + 1] = model(tokens):argmax(3)[{ 1, #ids }]:item() - 1
+      end
+      local found = roper("sample", FIXTURES .. "llama", "1 5 7", "--tokens", "3",
+        "--temperature", "0")
+      assert.same({ 0, table.concat(ids, " ") .. "\n", "" }, found)
+      local text = "text=" .. scratch.write("ids.txt", "1 2 3 4 5 6 7\n8 9 10 11 12\n")
+      assert.matches("^loss [%d.]+, perplexity [%d.]+, %- bits per byte\n\n  tokens before    loss"
+        .. "\n  1  .*  2  .*", roper("eval", FIXTURES .. "llama", text, "length=5")[2])
+    end)
+
+    it("generate no more tokens than the model has positions", function()
+      local found = roper("sample", FIXTURES .. "gpt2_old", "1 5 7", "--seed", "3")
+      assert.equal(0, found[1], found[3])
+      assert.is_true(select(2, found[2]:gsub("%d+", "")) <= 32)
+    end)
+
+    it("take text with a tokenizer.model", function()
+      if sentencepiece.missing then
+        return pending(sentencepiece.missing)
+      end
+      local folder = scratch.path("published")
+      local library = require("roper")
+      local model = library.nn.Transformer({ vocabulary = 330, d_model = 8, heads = 2, layers = 1,
+        position = "rope", logits_bias = "none" })
+      library.export(model, folder)
+      assert(os.execute(("cp '%stokenizer.model' '%s'"):format(FIXTURES, folder)))
+      local _, task = library.import(folder)
+      assert.equal("the cat\nsat", task:decode(task:encode("the cat\nsat")):match("the.*"))
+      assert.matches("^the cat", roper("sample", folder, "the cat", "--tokens", "5")[2])
+      assert.equal(0, roper("sample", folder, "--tokens", "5")[1])
+      local text = "text=" .. scratch.write("cats.txt", ("the cat sat on the mat\n"):rep(30))
+      assert.matches("^loss [%d.]+, perplexity [%d.]+, [%d.]+ bits per byte\n",
+        roper("eval", folder, text, "length=9", "test_sequences=2")[2])
+    end)
+
+    it("reads what roper export writes for a run", function()
+      local _, run_folder = train("exported_run", "copy", { position = "rope",
+        logits_bias = "none" })
+      local folder = scratch.path("exported")
+      assert.same({ 0, "", "" }, roper("export", run_folder, folder))
+      local model = require("roper.workbench.study.runs").model(
+        require("roper.workbench.study.runs").read(run_folder))
+      local tokens = require("roper").tensor({ { 1, 5, 2, 3 } }, "int32")
+      local difference = require("roper").import(folder)(tokens) - model(tokens)
+      assert.is_true(difference:abs():max():item() < 1e-5)
+      refuses(1, "export: expected a new or empty folder", "export", run_folder, folder)
+      refuses(1, "export: expected a model that the layout can describe:\n  gpt2: ", "export",
+        run_folder, scratch.path("not_exported"), "--type", "gpt2")
+    end)
+
+    it("report fields and prompts that they cannot use", function()
+      local folder = FIXTURES .. "llama"
+      refuses(1, "eval: expected text=FILE", "eval", folder)
+      refuses(1, "eval: unknown option txt; did you mean \"text\"?", "eval", folder, "text=x",
+        "txt=x")
+      refuses(1, "eval: option length: expected a positive integer, got \"x\"", "eval", folder,
+        "text=x", "length=x")
+      refuses(1, "text: no file or folder /no/such", "eval", folder, "text=/no/such")
+      refuses(1, "sample: expected a prompt, which this model needs", "sample", folder)
+      refuses(1, "text: this model has no tokenizer.model; expected token ids from 0 to 12, got 13",
+        "sample", folder, "1 13")
+    end)
+  end)
 end)
