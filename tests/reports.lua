@@ -73,6 +73,31 @@ function M.view(trials, methods)
   return { sweep = sweep, summary = summary.of(sweep), attention = {}, chosen = false }
 end
 
+--- A view of finished runs with the same seeds for each method, measured at 1, 2 and 8 times the
+--- length in training. Methods differ by a constant, seeds by less.
+---@param methods string[]
+---@param seeds integer
+---@return table view
+function M.lengths(methods, seeds)
+  local trials = {}
+  for seed = 1, seeds do
+    for i, method in ipairs(methods) do
+      local trial = M.trial(method, seed, "finished")
+      trial.run.result.longer = {}
+      for k, times in ipairs { 2, 8 } do
+        trial.run.result.longer[k] = { name = "letters=" .. 8 * times, times = times,
+          problems = 128, solved = 100 - seed - 10 * k, accuracy = 0.9 - 0.2 * k
+            + 0.01 * (i + seed % 3) }
+      end
+      for _, entry in ipairs(trial.run.metrics) do
+        entry.accuracy = entry.accuracy and entry.accuracy * (0.9 + 0.02 * i)
+      end
+      trials[#trials + 1] = trial
+    end
+  end
+  return M.view(trials, methods)
+end
+
 --- The rows of the first table of a class in a document, the head first; nil without such a table.
 ---@param tree any
 ---@param class string

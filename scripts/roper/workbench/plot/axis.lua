@@ -1,4 +1,6 @@
 --- Axes: their range, ticks at round numbers, and the conversion of values to coordinates.
+local tables = require "roper.base.tables"
+
 local M = {}
 
 local Axis = {}
@@ -28,7 +30,8 @@ end
 --- Creates an axis for the finite values of several lists.
 ---@param lists number[][] with nan for gaps
 ---@param options table range?: {low, high} instead of the range of the values; log?: a logarithmic
----   scale; round?: extend to the next round numbers; integers?: ticks at integers only
+---   scale; round?: extend to the next round numbers; integers?: ticks at integers only;
+---   at?: the values of all ticks
 ---@return table? axis nil if no value can be drawn
 function M.new(lists, options)
   local low, high = math.huge, -math.huge
@@ -56,7 +59,7 @@ function M.new(lists, options)
     end
   end
   return setmetatable({ low = low, high = high, log = options.log,
-    integers = options.integers }, Axis)
+    integers = options.integers, at = options.at }, Axis)
 end
 
 --- Converts a value to a coordinate, 0 at the low end and 1 at the high end; nan if a logarithmic
@@ -107,6 +110,11 @@ end
 ---@param count integer approximate number of ticks
 ---@return {value: number, text: string}[] ticks from low to high
 function Axis:ticks(count)
+  if self.at then
+    return tables.map(self.at, function(value)
+      return { value = value, text = ("%g"):format(value) }
+    end)
+  end
   local ticks = self.log and log_ticks(self.low, self.high, count) or {}
   if #ticks > 1 then
     return ticks

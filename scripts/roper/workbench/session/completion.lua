@@ -60,6 +60,18 @@ local function field_words(values, word)
   return tables.map(found, function(value) return word:sub(1, #word - #start) .. value end)
 end
 
+-- The methods of the sweep among the words of `roper report`. Names with spaces are left out,
+-- because the shell would split them.
+local function methods_of(words)
+  for i = 3, #words do
+    local is_sweep, sweep = pcall(require("roper.workbench.study.sweep").read, words[i])
+    if is_sweep then
+      return tables.map(sweep.methods, function(name) return not name:find "%s" and name or nil end)
+    end
+  end
+  return {}
+end
+
 -- Lessons, or the steps of the given lesson. A lesson in a file is not loaded.
 local function lesson_words(words)
   require "roper" -- lessons use the public names
@@ -84,6 +96,9 @@ local function words_after(words, last, commands)
     return options_of(command)
   elseif command == "lesson" then
     return lesson_words(words)
+  elseif command == "report" then
+    local option = words[#words]
+    return (option == "--method" or option == "--baseline") and methods_of(words) or {}
   elseif command == "eval" and words[3] then
     return field_words(eval_fields(words[3]), last)
   end

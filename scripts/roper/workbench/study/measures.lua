@@ -19,6 +19,8 @@ local M = {}
 ---@field is_brief? boolean true if a terminal shows differences in it
 ---@field legend? string below the study's table
 ---@field length_legend? string the sample of the table by length
+---@field low? number smallest possible value
+---@field high? number largest possible value
 ---@field curve? table its curve during training: field of the metrics, title, y; low and high if it
 ---   has bounds
 ---@field times? number only of a measure by length: the length as a multiple of that in training
@@ -81,7 +83,7 @@ M.ALL = {
   { name = "solved_greedy", title = "correct, greedy", digits = 1, run_digits = 0, sign = 1,
     kind = "problems" },
   { name = "accuracy", title = "accuracy", digits = 4, length_digits = 3, sign = 1,
-    kind = "problems", by_length = "problems",
+    kind = "problems", by_length = "problems", low = 0, high = 1,
     length_legend = "Answer tokens of problems" },
   { name = "loss", title = "loss", digits = 4, sign = -1, in_table = true, is_brief = true,
     legend = "nats per token on held-out sequences",

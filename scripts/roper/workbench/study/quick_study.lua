@@ -82,7 +82,7 @@ function M.run(options)
     chart = live_curves.following(folder, measure, o.stream) }
   local view = reports.of(sweep)
   say("\n" .. reports.text(view))
-  local means = curve.means(sweep, (curve.runs(sweep, measure.curve.field)))
+  local means = curve.means((curve.runs(sweep, measure.curve.field)))
   if #means > 0 then
     require("roper.workbench.plot").line(curve.series(means, "method"), {
       title = measure.curve.title .. ", mean of the runs", xlabel = "step",

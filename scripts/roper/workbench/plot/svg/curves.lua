@@ -2,6 +2,7 @@
 local h = require("roper.base.markup").h
 local marks = require "roper.workbench.plot.svg.mark"
 local places = require "roper.workbench.plot.svg.place"
+local tables = require "roper.base.tables"
 local tags = require "roper.workbench.plot.svg.tag"
 
 local TICKS <const> = 5 -- approximate number of ticks of an axis
@@ -22,8 +23,11 @@ local function path(count, place)
   return table.concat(parts)
 end
 
--- Returns the area between low and high, for each two consecutive points without a gap.
+-- Returns the area between low and high, for each two consecutive points without a gap. The band of
+-- a series can have points of its own.
 local function band(series, place)
+  local index = series.index
+  series = series.band or series
   local parts = {}
   for i = 2, #series.x do
     local x1, low1 = place(series.x[i - 1], series.low[i - 1])
@@ -34,7 +38,8 @@ local function band(series, place)
     parts[#parts + 1] = sum == sum and ("M%.1f %.1fV%.1fL%.1f %.1fV%.1fZ"):format(x1, low1, high1,
       x2, high2, low2) or nil
   end
-  return h.path { class = "band " .. marks.class(series.index), d = table.concat(parts) }
+  return h.path { class = ("band %s%s"):format(marks.class(index), series.faint and " faint" or ""),
+    d = table.concat(parts) }
 end
 
 -- Returns the numbers of a line for the script on pages that displays them at the pointer.
@@ -63,7 +68,7 @@ local function line(series, place)
     classes[#classes + 1] = series[class] and not lone and class or nil
   end
   classes[#classes + 1] = lone and "dot"
-    or (series.dashed or series.index > marks.COUNT) and "dashed" or nil
+    or series.dashed and "dashed" or marks.dashes(series.index)
   local fields = { class = table.concat(classes, " "), d = path(#series.x, function(i)
     return place(series.x[i], series.y[i])
   end), ["data-show"] = series.show }
@@ -86,6 +91,18 @@ local function points(figure, series, place)
     end
   end
   return h.g(list)
+end
+
+-- Returns a mark at each point of a line. It keeps its shape if the plot is stretched.
+local function marked(figure, series)
+  local list = {}
+  for i = 1, #series.x do
+    local x, y = figure.x:place(series.x[i]), 1 - figure.y:place(series.y[i])
+    list[#list + 1] = x == x and y == y and places.at(x, y, { h.g {
+      class = "point " .. marks.class(series.index), marks.path(series.index,
+        "translate(-4 -4)scale(.8)") } }) or nil
+  end
+  return list
 end
 
 -- Returns the head of an arrow, scaled down if the arrow is short; nil if its length is 0.
@@ -140,13 +157,16 @@ return function(figure)
         d = ("M0 %.1fH%d"):format(height * (1 - figure.y:place(figure.level.value)), width) }
     end
     for i, series in ipairs(figure.series) do
-      areas[#areas + 1] = series.low and band(series, place) or nil
+      areas[#areas + 1] = (series.band or series.low) and band(series, place) or nil
       lines[i] = series.style == "points" and points(figure, series, place)
         or { line(series, place), series.style == "arrow" and arrow_head(series, place) }
     end
-    return h.svg { viewBox = ("0 0 %.6g %.6g"):format(width, height), preserveAspectRatio = "none",
-      class = figure.is_ranged and "clipped", grid, areas, lines,
-      figure.legend and figure.is_tagged and tags.draw(figure, place, width, height) }
+    return { h.svg { viewBox = ("0 0 %.6g %.6g"):format(width, height),
+      preserveAspectRatio = "none", class = figure.is_ranged and "clipped", grid, areas, lines,
+      figure.legend and figure.is_tagged and tags.draw(figure, place, width, height) },
+      tables.map(figure.series, function(series)
+        return series.marked and marked(figure, series)
+      end) }
   end
   return { x = x_ticks, y = y_ticks, names = names_of(figure), body = body,
     aspect = figure.is_square and 1 or nil }

@@ -130,6 +130,7 @@ function M.fluid(figure, height)
   return h.svg { class = "chart plot " .. figure.kind, role = "img",
     ["aria-label"] = figure.title, ["data-step"] = is_curves and figure.xlabel,
     ["data-x"] = is_curves and ("%.9g %.9g"):format(figure.x.low, figure.x.high),
+    ["data-log"] = is_curves and figure.x.log and "true",
     ["data-y"] = is_curves and ("%.9g %.9g"):format(figure.y.low, figure.y.high),
     style = ("margin:%.2fem %.2fem %.2fem %.2fem;width:calc(100%% - %.2fem)%s"):format(m.top,
       m.right, m.bottom, m.left, m.left + m.right, height and ";height:" .. height or ""),

@@ -16,11 +16,14 @@ return {
     end
     command:option("--baseline"):argname("METHOD")
       :description "Compare every other method with this one, instead of every pair."
+    command:option("--method"):argname("METHOD"):count("*")
+      :description "Show only this method; can be repeated. Colours and marks stay the same."
   end,
   run = function(parsed)
     local report = require "roper.workbench.study.report"
     local view = report.read(parsed.sweep, { layer = parsed.layer, head = parsed.head,
-      problem = parsed.problem, baseline = parsed.baseline })
+      problem = parsed.problem, baseline = parsed.baseline,
+      methods = parsed.method[1] and parsed.method })
     local path = report.write(view)
     io.stdout:write(report.text(view), "\nReport: ", require("roper.base.escape").line(path), "\n")
   end,

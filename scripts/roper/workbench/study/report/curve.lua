@@ -6,6 +6,7 @@ local is_finite = require("roper.workbench.study.report.number").is_finite
 local d = require "roper.base.document"
 local h = require("roper.base.markup").h
 local marks = require "roper.workbench.plot.svg.mark"
+local statistics = require "roper.workbench.study.statistics"
 local summary = require "roper.workbench.study.summary"
 local tables = require "roper.base.tables"
 
@@ -73,23 +74,30 @@ function M.thin(points, group)
   return thinned
 end
 
---- The mean of curves, at the steps at which all have a point.
-function M.mean(curves)
-  local sums, counts, points = {}, {}, {}
+--- The values of several curves, at the steps at which all have a point.
+---@param curves table[]
+---@return table[] list {step, values} each; false instead of values if a curve breaks there
+function M.aligned(curves)
+  local found, counts, list = {}, {}, {}
   for _, curve in ipairs(curves) do
     for _, point in ipairs(curve.points) do
-      local step = point[1]
-      local sum = not counts[step] and 0 or sums[step]
+      local step, value = point[1], point[2]
+      local values = not counts[step] and {} or found[step]
       counts[step] = (counts[step] or 0) + 1
-      sums[step] = sum and point[2] and sum + point[2]
+      found[step] = values and value and table.move({ value }, 1, 1, #values + 1, values)
     end
   end
   for _, step in ipairs(tables.keys(counts)) do
-    if counts[step] == #curves then
-      points[#points + 1] = { step, sums[step] and sums[step] / #curves }
-    end
+    list[#list + 1] = counts[step] == #curves and { step, found[step] } or nil
   end
-  return points
+  return list
+end
+
+--- The mean of curves, at the steps at which all have a point.
+function M.mean(curves)
+  return tables.map(M.aligned(curves), function(one)
+    return { one[1], one[2] and statistics.mean(one[2]) }
+  end)
 end
 
 --- The name of a run in charts and lists.
@@ -122,34 +130,24 @@ function M.runs(sweep, field, is_last_half)
 end
 
 --- Returns the mean curve of each method over its finished runs.
----@param sweep table
----@param curves table[] from `runs`
----@return table[] curves with runs: number of averaged runs
-function M.means(sweep, curves)
-  local means = {}
-  for i, method in ipairs(sweep.methods) do
-    local finished = tables.map(curves, function(curve)
-      return curve.method == method and curve.finished and curve or nil
-    end)
-    local points = M.mean(finished)
-    if #points > 0 then
-      means[#means + 1] = { points = points, method = method, style = i, finished = true,
-        runs = #finished, label = ("%s, mean of %d"):format(method, #finished) }
+---@param curves table[] from `runs` or `differences`
+---@return table[] curves with members: the averaged curves, and runs: their number
+function M.means(curves)
+  local members, means = {}, {}
+  for _, curve in ipairs(curves) do
+    if curve.finished then
+      members[curve.style] = members[curve.style] or {}
+      table.insert(members[curve.style], curve)
     end
   end
-  return means
-end
-
---- The curves of a chart: those of all runs and the means. With many methods, runs of a method with
---- a mean are left out.
-function M.shown(sweep, curves)
-  local means, has_mean = M.means(sweep, curves), {}
-  for _, mean in ipairs(#sweep.methods > M.MANY and means or {}) do
-    has_mean[mean.method] = true
+  for _, style in ipairs(tables.keys(members)) do
+    local list = members[style]
+    local points = M.mean(list)
+    means[#means + 1] = #points > 0 and { points = points, method = list[1].method, style = style,
+      finished = true, members = list, runs = #list,
+      label = ("%s, mean of %d"):format(list[1].method, #list) } or nil
   end
-  return tables.joined(tables.map(curves, function(curve)
-    return not has_mean[curve.method] and curve or nil
-  end), means)
+  return means
 end
 
 -- after - before, at the steps at which both have a value.
@@ -165,30 +163,35 @@ local function difference(before, after, field)
   return points
 end
 
---- The mean difference between finished runs of the same seed, for each pair of methods.
+--- The differences between finished runs of a baseline and those of every other method with the
+--- same seed.
 ---@param sweep table
 ---@param field string of the metrics
----@param baseline? string the method to compare all others with; by default every pair is compared
----@return table[] curves with runs: number of averaged pairs
+---@param baseline? string the first method by default
+---@return table[] curves, in the colours of the other methods
+---@return table facts as from `runs`
 function M.differences(sweep, field, baseline)
-  local curves = {}
-  for _, pair in ipairs(summary.pairs_of(sweep.methods, baseline)) do
-    local a, b = pair[1], pair[2]
-    local each = tables.map(summary.run_pairs(sweep, a, b), function(runs)
-      return { points = difference(runs[1], runs[2], field) }
-    end)
-    local points = M.mean(each)
-    local name = ("%s − %s"):format(b, a)
-    curves[#curves + 1] = #points > 0 and { method = name, style = #curves + 1, finished = true,
-      points = M.thin(points, math.ceil(#points / M.MOST_POINTS)), runs = #each,
-      label = ("%s, mean of %d"):format(name, #each) } or nil
+  local curves, facts = {}, { group = 1, broken = 0 }
+  local from = baseline or sweep.methods[1]
+  for _, method in ipairs(sweep.methods) do
+    for _, runs in ipairs(method ~= from and summary.run_pairs(sweep, from, method) or {}) do
+      local points, name = difference(runs[1], runs[2], field), ("%s − %s"):format(method, from)
+      facts.group = math.max(facts.group, math.ceil(#points / M.MOST_POINTS))
+      curves[#curves + 1] = #points > 0 and { points = points, method = name, finished = true,
+        style = M.style(sweep, method), label = ("%s, seed %s"):format(name, runs[2].config.seed) }
+        or nil
+    end
   end
-  return curves
+  for _, curve in ipairs(curves) do
+    curve.points = M.thin(curve.points, facts.group)
+  end
+  return curves, facts
 end
 
---- The index of a method, which decides its colour and mark.
+--- The index of a method, which decides its colour and mark. It does not depend on the methods that
+--- a report shows.
 function M.style(sweep, method)
-  for i, name in ipairs(sweep.methods) do
+  for i, name in ipairs(sweep.all_methods or sweep.methods) do
     if name == method then
       return i
     end

@@ -2,6 +2,7 @@
 local chart = require "roper.workbench.study.report.chart"
 local counted = require("roper.base.escape").count
 local curve = require "roper.workbench.study.report.curve"
+local figures = require "roper.workbench.study.report.figures"
 local lengths = require "roper.workbench.study.report.lengths"
 local number = require "roper.workbench.study.report.number"
 local d = require "roper.base.document"
@@ -86,6 +87,6 @@ return function(view)
     chart.lines { title = "Loss by position", x = "tokens before", y = "nats per token",
       lines = lines(loss_line), note = "Mean of a method’s finished runs. Each point averages all "
         .. "positions since the point before it." } or false,
-    lengths(view) or false, longer_table(view) }
-  return #tree > 0 and tree or nil
+    tables.map(figures.lengths(view), chart.figure), lengths(view) or false, longer_table(view) }
+  return (#tree > 1 or tree[1] and #tree[1] > 0) and tree or nil
 end

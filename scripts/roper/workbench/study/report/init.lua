@@ -1,8 +1,11 @@
 --- The report of a sweep: text for a terminal, and a single HTML page without other files.
+local counted = require("roper.base.escape").count
 local eval = require "roper.base.eval"
 local files = require "roper.base.file"
 local measures = require "roper.workbench.study.measures"
 local options_of = require "roper.base.options"
+local suggest = require "roper.base.suggest"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -54,18 +57,40 @@ local function maps(sweep, options)
   return list
 end
 
+-- Returns a sweep with some of its methods. They keep their colours and marks.
+local function with_methods(sweep, methods)
+  local wanted = tables.set(methods)
+  for _, method in ipairs(methods) do
+    if not tables.set(sweep.methods)[method] then
+      error(("report: no method %q%s"):format(method,
+        suggest.hint(method, sweep.methods, "there are")), 0)
+    end
+  end
+  local function kept(list, of)
+    return tables.map(list, function(one) return wanted[of(one)] and one or nil end)
+  end
+  return tables.merged(sweep, { all_methods = sweep.methods,
+    methods = kept(sweep.methods, function(method) return method end),
+    trials = kept(sweep.trials, function(trial) return trial.method end) })
+end
+
 --- Returns the content of the report of a sweep.
 ---@param sweep Sweep
 ---@param options table? layer, head: of the attention maps (by default the head with the clearest
 ---   map); problem: number of the problem in the maps, at most the number of problems of a run (by
 ---   default one with a long answer); baseline: the method to compare all others with (by default
----   every pair is compared)
+---   every pair is compared); methods: the methods to show (by default all)
 ---@return table view sweep, summary, options, chosen: true if the options select a layer or head
 function M.of(sweep, options)
   local o = options_of.check("report", options, { layer = "size?", head = "size?",
-    problem = "size?", baseline = "string?" })
-  return { sweep = sweep, summary = require("roper.workbench.study.summary").of(sweep, o.baseline),
-    options = o, chosen = (o.layer or o.head) ~= nil }
+    problem = "size?", baseline = "string?", methods = "table?" })
+  local shown = o.methods and with_methods(sweep, o.methods) or sweep
+  local summary = require("roper.workbench.study.summary").of(shown, o.baseline)
+  if #shown.methods < #sweep.methods then
+    table.insert(summary.notes, 1, ("%d of %s are shown; comparisons with the others do not count "
+      .. "in the correction of p"):format(#shown.methods, counted(#sweep.methods, "method")))
+  end
+  return { sweep = shown, summary = summary, options = o, chosen = (o.layer or o.head) ~= nil }
 end
 
 --- Formats the report as text for a terminal.

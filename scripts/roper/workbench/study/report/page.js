@@ -24,11 +24,12 @@
   }
 
   // The point of all lines in a plot that is nearest to the pointer.
-  function nearest(lines, x, y, box, event) {
+  function nearest(lines, x, y, scale, box, event) {
+    const low = scale(x[0]), width = scale(x[1]) - low;
     let best = null;
     for (const line of lines) {
       line.x.forEach((step, i) => {
-        const left = box.left + (step - x[0]) / (x[1] - x[0]) * box.width;
+        const left = box.left + (scale(step) - low) / width * box.width;
         const top = box.bottom - (line.y[i] - y[0]) / (y[1] - y[0]) * box.height;
         const far = Math.hypot(left - event.clientX, top - event.clientY);
         if (!best || far < best.far) best = { far, left, top, line, i };
@@ -43,8 +44,9 @@
       path, x: numbers(path, "x"), y: numbers(path, "y"),
       counts: path.dataset.counts ? path.dataset.counts.split(" ") : null,
     }));
+    const scale = plot.dataset.log ? Math.log : (value) => value;
     const move = (event) => {
-      const found = nearest(lines, x, y, plot.getBoundingClientRect(), event);
+      const found = nearest(lines, x, y, scale, plot.getBoundingClientRect(), event);
       const { line, i } = found;
       const count = line.counts ? ` of ${line.counts[i]}` : "";
       show(`${line.path.dataset.label}\n${plot.dataset.step} ${line.x[i]}: ${line.y[i]}${count}`,

@@ -24,8 +24,9 @@ local function rows_of(view, measure)
       lanes[trial.seed] = count
     end
   end
-  for i, method in ipairs(view.summary.methods) do
-    local row = { name = base_text.clean(method.method), index = i, dots = {} }
+  for _, method in ipairs(view.summary.methods) do
+    local row = { name = base_text.clean(method.method), dots = {},
+      index = curve.style(view.sweep, method.method) }
     local is_complete = true
     for _, run in ipairs(method.runs) do
       local value, is_censored = measure:value(run)

@@ -78,6 +78,25 @@ describe("completion of the fields of runs", function()
   end)
 end)
 
+describe("completion of the methods of a report", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
+  it("offers those of the sweep before it", function()
+    local folder = scratch.path("sweep")
+    require("roper.workbench.study.sweep").prepare("addition",
+      { position = "rope,roper", seed = 1, preset = "smoke" }, folder)
+    local function words(line)
+      return completion.words(line, { "report" })
+    end
+    assert.same({ "rope", "roper" }, words(("roper report %s --method "):format(folder)))
+    assert.same({ "roper" }, words(("roper report %s --csv out --baseline roper"):format(folder)))
+    assert.same({}, words("roper report nowhere --method "))
+    assert.same({}, words("roper report "))
+    assert.same({ "--method" }, words(("roper report %s --m"):format(folder)))
+  end)
+end)
+
 describe("completion in bash", function()
   setup(scratch.create)
   teardown(scratch.remove)

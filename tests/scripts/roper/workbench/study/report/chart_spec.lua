@@ -68,6 +68,25 @@ describe("chart.lines", function()
     assert.equal(2, select(2, page:gsub('class="line s%d thin dashed"', "")))
   end)
 
+  it("gives 28 methods different colours, marks or dashes", function()
+    local lines, seen, count = {}, {}, 0
+    for i = 1, 28 do
+      lines[i] = line({ { 0, i }, { 1, i } }, { method = "m" .. i, style = i })
+    end
+    local page = draw(lines)
+    for color, mark in page:gmatch('class="name"[^>]*><g class="(s%d)"><path d="([^"]*)"') do
+      count = count + (seen[color .. mark] and 0 or 1)
+      seen[color .. mark] = true
+    end
+    assert.equal(28, count)
+    seen, count = {}, 0
+    for class in page:gmatch('class="(line [^"]*)"') do
+      count = count + (seen[class] and 0 or 1)
+      seen[class] = true
+    end
+    assert.equal(28, count)
+  end)
+
   it("names each method once, apart from the others, within the height", function()
     local lines = {}
     for i = 1, 6 do

@@ -77,7 +77,7 @@ end)
 describe("curve.means", function()
   it("covers each method's finished runs", function()
     local sweep = reports.view().sweep
-    local means = curve.means(sweep, curve.runs(sweep, "loss"))
+    local means = curve.means((curve.runs(sweep, "loss")))
     assert.same({ "rope, mean of 2", "roper, mean of 1" }, { means[1].label, means[2].label })
     assert.is_true(math.abs(means[1].points[1][2] - (1.25 + 0.2 + 0.0015)) < 1e-12)
   end)
@@ -100,7 +100,10 @@ describe("curve.differences", function()
       entry.accuracy = entry.accuracy and entry.accuracy - 0.75
     end
     trials[4].run.metrics[4].accuracy = 0 / 0 -- no difference at step 40
-    local found = curve.differences(reports.view(trials).sweep, "accuracy")
+    local single = curve.differences(reports.view(trials).sweep, "accuracy")
+    assert.same({ "roper − rope, seed 1", "roper − rope, seed 2" },
+                { single[1].label, single[2].label, single[3] })
+    local found = curve.means(single)
     assert.equal(1, #found)
     assert.same({ "roper − rope", "roper − rope, mean of 2", 2 },
                 { found[1].method, found[1].label, found[1].runs })
@@ -112,15 +115,21 @@ describe("curve.differences", function()
     assert.same({ 20, 60, 80, 100 }, steps)
   end)
 
-  it("are those from a baseline if it is given", function()
+  it("are those from a baseline, or the first method, in the colour of the other one", function()
     local trials = {}
     for i, method in ipairs({ "rope", "roper", "none" }) do
       trials[i] = reports.trial(method, 1, "finished")
     end
     local view = reports.view(trials, { "rope", "roper", "none" })
-    assert.equal(3, #curve.differences(view.sweep, "accuracy"))
-    local found = curve.differences(view.sweep, "accuracy", "roper")
-    assert.same({ "rope − roper", "none − roper" }, { found[1].method, found[2].method })
+    local function named(baseline)
+      local list = {}
+      for i, line in ipairs(curve.differences(view.sweep, "accuracy", baseline)) do
+        list[i] = ("%d %s"):format(line.style, line.method)
+      end
+      return list
+    end
+    assert.same({ "2 roper − rope", "3 none − rope" }, named())
+    assert.same({ "1 rope − roper", "3 none − roper" }, named("roper"))
   end)
 
   it("are empty for different experiments or seeds", function()

@@ -60,6 +60,30 @@ local function means_of(chart)
 end
 
 describe("page.render", function()
+  it("draws accuracy by length with the bands that its caption describes", function()
+    for seeds, expected in pairs({ [1] = "<b>Accuracy by length</b>. Thin: single runs",
+                                   [3] = "Band: from the smallest to the largest of the runs",
+                                   [6] = "Band: 95 %% interval of this mean" }) do
+      local view = reports.lengths({ "rope", "roper" }, seeds)
+      local text = page.render(view)
+        :match("<figure[^>]*><figcaption><b>Accuracy by length.-</figure>")
+      assert.truthy(text:find(expected), expected)
+      local picture = text:match('.*(<svg [^>]*aria%-label="Accuracy by length.*)')
+      local axes, bands = svgs.axes(picture), 0
+      for d in text:gmatch('class="band s%d" d="(.-)"') do
+        bands = bands + 1
+        local low, high = math.huge, -math.huge
+        for _, part in ipairs(axes.path(d)) do
+          if part[1][1] < 1.01 then
+            low, high = math.min(low, part[1][2]), math.max(high, part[2][2])
+          end
+        end
+        svgs.near({ 0.91, 0.90 + seeds / 100 }, { low, high }, 0.001)
+      end
+      assert.equal(seeds > 1 and 2 or 0, bands)
+    end
+  end)
+
   it("is one well-formed page that needs nothing else", function()
     local text = page.render(reports.view())
     local counts = html.check(text)
@@ -72,7 +96,7 @@ describe("page.render", function()
       "Steps to 90 %", "Accuracy on answer tokens",
       "Difference in accuracy between runs of the same seed", "Training loss",
       "Accuracy by distance" }, titles)
-    assert.equal(2, counts.input) -- of the range that the loss is shown in
+    assert.equal(2 + 4, counts.input) -- runs or bands; for the loss, of all steps or the last half
     assert.equal(1, select(2, text:gsub("<script>", "")))
     for _, reference in ipairs({ "<link", "<img", "src=", "href=", "@import", "url(", "http:",
       "https:", "fetch(" }) do
@@ -136,7 +160,26 @@ describe("page.render", function()
     assert.is_nil(steps:find('aria-label="Steps', 1, true))
   end)
 
-  it("draws only means, and no differences, if there are many methods", function()
+  it("keeps the colours of methods if only some are shown", function()
+    local all = reports.lengths({ "rope", "roper", "none" }, 2).sweep
+    local report = require("roper.workbench.study.report")
+    local view = report.of(all, { methods = { "none", "roper" }, baseline = "roper" })
+    view.attention = {}
+    local text = page.render(view)
+    html.check(text)
+    assert.is_nil(text:find("rope,", 1, true))
+    assert.truthy(text:find('class="line s3"[^>]*><title>none − roper, mean of 2<'))
+    assert.truthy(text:find('class="mark s3"', 1, true))
+    assert.is_nil(text:find('class="[%a ]+ s1[ "]'))
+    assert.truthy(text:find("<li>2 of 3 methods are shown; comparisons with the others do not "
+      .. "count", 1, true))
+    assert.error_matches(function() report.of(all, { methods = { "ropr" } }) end,
+      'report: no method "ropr"; did you mean "rope"?')
+    assert.error_matches(function() report.of(all, { methods = { "none" }, baseline = "rope" }) end,
+      'report: no method "rope"')
+  end)
+
+  it("draws bands first if there are many methods, and single runs on request", function()
     local trials, methods = {}, {}
     for i = 1, 7 do
       methods[i] = "m" .. i
@@ -145,13 +188,28 @@ describe("page.render", function()
     end
     local text = page.render(reports.view(trials, methods))
     local accuracy = text:match("<b>Accuracy on answer tokens</b>.-</figure>")
-    local labels = {}
-    for label in accuracy:gmatch('<path class="line[^>]*><title>(.-)</title>') do
-      labels[#labels + 1] = label
+    local bands, runs = accuracy:match('(<p class="note">.-</svg></div>)(.*)')
+    local function labels(picture)
+      local list = {}
+      for label in picture:gmatch('<path class="line[^>]*><title>(.-)</title>') do
+        list[#list + 1] = label
+      end
+      return list
     end
-    assert.same({ "m1, mean of 2", "m2, mean of 2", "m3, mean of 2", "m4, mean of 2",
-      "m5, mean of 2", "m6, mean of 2", "m7, mean of 1" }, labels)
-    assert.is_nil(text:find("Difference in accuracy", 1, true))
+    local means = { "m1, mean of 2", "m2, mean of 2", "m3, mean of 2", "m4, mean of 2",
+      "m5, mean of 2", "m6, mean of 2", "m7, mean of 1" }
+    assert.same(means, labels(bands))
+    assert.truthy(bands:find("Band: from the smallest to the largest of the runs", 1, true))
+    assert.equal(6, select(2, bands:gsub('class="band s%d', ""))) -- m7 has one finished run
+    assert.equal(14 + 7, #labels(runs))
+    assert.is_nil(runs:find('class="band', 1, true))
+    -- Differences have the colours of the methods that are not the first.
+    local difference = text:match("<b>Difference in accuracy.-</figure>")
+    assert.truthy(difference:find(">no difference</text>", 1, true))
+    for i = 2, 6 do
+      assert.truthy(difference:find(('class="line s%d"[^>]*><title>m%d − m1, mean of 2<'):format(i,
+        i)))
+    end
     assert.is_nil(text:find('class="join"', 1, true))
   end)
 
@@ -270,7 +328,7 @@ describe("page.render", function()
 
   it("draws a floor that all runs share", function()
     local view = reports.view()
-    assert.equal(2, select(2, page.render(view):gsub('class="level"[^>]*><title>floor', "")))
+    assert.equal(4, select(2, page.render(view):gsub('class="level"[^>]*><title>floor', "")))
     view.sweep.trials[2].run.result.floor = 1.5
     view.sweep.trials[2].run.result.test_floor = 1.4901
     local text = page.render(view)
@@ -449,7 +507,7 @@ describe("the page in a browser", function()
       assert.equal(result and ("%.4f"):format(result.loss) or "–", rows[i + 1][8])
     end
     -- The lines of the figure on all losses.
-    local figure = document:match("<b>Training loss</b>.-</svg></div>")
+    local figure = document:match("<b>Training loss</b>.-</div>")
     local lines = {}
     for tag in figure:gmatch('<path class="line[^>]*>') do
       local line = {}
@@ -484,15 +542,17 @@ describe("the page in a browser", function()
         p.id = id; p.textContent = tip.hidden ? "hidden" : tip.textContent;
         document.body.append(p);
       };
-      const plots = document.querySelectorAll(".plot");
+      const named = (name) => [...document.querySelectorAll(".plot")].find(
+        (plot) => plot.getAttribute("aria-label") === name);
+      const loss = named("Training loss"), distance = named("Accuracy by distance");
       const move = (target, x, y, type = "pointermove") => target.dispatchEvent(
         new PointerEvent(type, { bubbles: true, clientX: x, clientY: y }));
-      let box = plots[8].getBoundingClientRect();
-      move(plots[8], box.left, box.top); say("first");
-      move(plots[8], 0, 0, "pointerleave"); say("left");
-      move(plots[8], box.right, box.bottom); say("last");
-      box = plots[10].getBoundingClientRect();
-      move(plots[10], box.right, box.bottom); say("distance");
+      let box = loss.getBoundingClientRect();
+      move(loss, box.left, box.top); say("first");
+      move(loss, 0, 0, "pointerleave"); say("left");
+      move(loss, box.right, box.bottom); say("last");
+      box = distance.getBoundingClientRect();
+      move(distance, box.right, box.bottom); say("distance");
       move(document.querySelector(".dot"), 5, 5); say("dot");
       move(document.querySelector(".matrix rect"), 5, 5); say("cell");
       move(document.querySelector(".matrix"), 5, 5); say("empty");
@@ -536,13 +596,14 @@ describe("the page in a browser", function()
       .. 'data-shadows="local, local, scroll, scroll"', 1, true))
   end)
 
-  with_browser("shows one range of the loss, and the other on request, without a script", function()
+  with_browser("shows one view of the loss, and another on request, without a script", function()
     local document = browser.load(path, page.render(reports.view()), [[
-      const seen = () => Array.from(document.querySelectorAll(".choice"),
-        (choice) => choice.offsetHeight > 0).join(" ");
+      const loss = document.getElementById("training-loss-1").parentNode;
+      const seen = () => Array.from(loss.querySelectorAll(".choice"),
+        (choice) => Number(choice.offsetHeight > 0)).join("");
       document.body.dataset.before = seen();
-      document.querySelector("label[for=loss-2]").click();
+      document.querySelector("label[for=training-loss-4]").click();
       document.body.dataset.after = seen();]])
-    assert.truthy(document:find('data-before="true false" data-after="false true"', 1, true))
+    assert.truthy(document:find('data-before="1000" data-after="0001"', 1, true))
   end)
 end)
