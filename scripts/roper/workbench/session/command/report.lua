@@ -1,5 +1,6 @@
 --- `roper report`: prints the table of a sweep and writes its report.
 local arguments = require "roper.workbench.session.command.arguments"
+local escape = require "roper.base.escape"
 
 return {
   summary = "Print the table of a sweep and write its report as a page.",
@@ -16,6 +17,8 @@ return {
     end
     command:option("--baseline"):argname("METHOD")
       :description "Compare every other method with this one, instead of every pair."
+    command:option("--csv"):argname("DIR")
+      :description "Also write results, metrics, configurations and differences as CSV files."
     command:option("--method"):argname("METHOD"):count("*")
       :description "Show only this method; can be repeated. Colours and marks stay the same."
   end,
@@ -25,6 +28,10 @@ return {
       problem = parsed.problem, baseline = parsed.baseline,
       methods = parsed.method[1] and parsed.method })
     local path = report.write(view)
-    io.stdout:write(report.text(view), "\nReport: ", require("roper.base.escape").line(path), "\n")
+    local count = parsed.csv and report.write_csv(view, parsed.csv)
+    io.stdout:write(report.text(view), "\nReport: ", escape.line(path), "\n")
+    if count then
+      io.stdout:write("CSV: ", escape.line(parsed.csv), ", ", escape.count(count, "file"), "\n")
+    end
   end,
 }

@@ -113,6 +113,17 @@ function M.read(folder, options)
   return M.of(require("roper.workbench.study.sweep").read(folder), options)
 end
 
+--- Writes the data of a report as CSV files.
+---
+--- Errors: the folder contains files of the same names that no report has written.
+---@param view table
+---@param folder string made if it is missing
+---@return integer count of the files
+function M.write_csv(view, folder)
+  return require("roper.workbench.study.report.export").write(folder,
+    require("roper.workbench.study.report.records").files(view))
+end
+
 --- Writes the page of a sweep into its folder, with attention maps.
 ---
 --- Errors: no method has the layer, head or problem of the options.

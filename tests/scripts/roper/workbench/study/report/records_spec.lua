@@ -1,0 +1,163 @@
+-- The data of a report as CSV, read back by a strict parser.
+local core = require("roper.core")
+local csv = require("roper.workbench.study.report.csv")
+local files = require("roper.base.file")
+local records = require("roper.workbench.study.report.records")
+local reports = require("tests.reports")
+
+-- The rows of a CSV file as tables by column, and its columns.
+local function parse(text)
+  local rows, row, at = {}, {}, 1
+  while at <= #text do
+    local cell, after
+    if text:sub(at, at) == '"' then
+      local last = at + 1
+      while text:sub(last, last) ~= '"' or text:sub(last + 1, last + 1) == '"' do
+        last = last + (text:sub(last, last) == '"' and 2 or 1)
+        assert(last <= #text, "a quotation mark is missing")
+      end
+      cell, after = text:sub(at + 1, last - 1):gsub('""', '"'), last + 1
+    else
+      cell, after = text:match('^([^",\r\n]*)()', at)
+    end
+    row[#row + 1] = cell
+    local separator = text:sub(after, after)
+    assert(separator == "," or separator == "\n", "expected a comma or the end of a line")
+    if separator == "\n" then
+      rows[#rows + 1], row = row, {}
+    end
+    at = after + 1
+  end
+  local columns, list = table.remove(rows, 1), {}
+  for i, cells in ipairs(rows) do
+    assert.equal(#columns, #cells)
+    list[i] = {}
+    for k, column in ipairs(columns) do
+      list[i][column] = cells[k]
+    end
+  end
+  return list, columns
+end
+
+local function read(view, name)
+  return parse(records.files(view)[name])
+end
+
+describe("csv.encode", function()
+  it("gives back every number and text", function()
+    local numbers = { 0.1, 1 / 3, 1e-300, -2.5e17, 0.1 + 0.2, 1e22, 123456789012345678, -0.5 }
+    local rows = {}
+    for i, number in ipairs(numbers) do
+      rows[i] = { a = number }
+    end
+    for i, row in ipairs(parse(csv.encode({ "a" }, rows))) do
+      assert.equal(numbers[i], tonumber(row.a))
+    end
+    local texts = { "a,b", 'say "x"', "two\nlines\r\n", "plain", "λ − 1", " space ", '"', "" }
+    rows = {}
+    for i, text in ipairs(texts) do
+      rows[i] = { a = text, b = i }
+    end
+    for i, row in ipairs((parse(csv.encode({ "a", "b" }, rows)))) do
+      assert.equal(texts[i], row.a)
+      assert.equal(tostring(i), row.b)
+    end
+  end)
+
+  it("tells missing values from values that are not finite", function()
+    assert.equal("a,b,c,d,e\n,NaN,Inf,-Inf,NaN\n", csv.encode({ "a", "b", "c", "d", "e" },
+      { { b = 0 / 0, c = math.huge, d = -math.huge, e = core.json_null } }))
+    assert.equal("a\n", csv.encode({ "a" }, {}))
+  end)
+end)
+
+describe("records.files", function()
+  it("has a row for each trial, and marks those without a result", function()
+    local view = reports.view()
+    local rows = read(view, "results.csv")
+    assert.equal(6, #rows)
+    for i, trial in ipairs(view.sweep.trials) do
+      local row, result = rows[i], trial.run.result
+      assert.same({ trial.name, trial.method, tostring(trial.seed), trial.run.status },
+        { row.trial, row.method, row.seed, row.status })
+      for _, name in ipairs({ "loss", "solved", "steps_to_90", "last_half", "perplexity" }) do
+        assert.equal(result and result[name], tonumber(row[name]))
+      end
+    end
+    assert.same({ "failed", "40", "100", "", "train: the loss is nan at step 41" },
+      { rows[5].status, rows[5].step, rows[5].steps, rows[5].loss, rows[5].failure })
+  end)
+
+  it("has a row for each trial and step", function()
+    local view = reports.view()
+    view.sweep.trials[1].run.metrics[2].loss = core.json_null
+    local rows = read(view, "metrics.csv")
+    assert.equal(10 + 10 + 10 + 6 + 4, #rows)
+    assert.same({ "10", "1", "", "20", "NaN" },
+      { rows[1].step, rows[1].seconds, rows[1].accuracy, rows[2].step, rows[2].loss })
+    assert.equal(view.sweep.trials[1].run.metrics[2].accuracy, tonumber(rows[2].accuracy))
+    assert.equal("failed", rows[#rows].status)
+  end)
+
+  it("has the configurations, and lengths and distances in rows of their own", function()
+    local view = reports.lengths({ "rope", "roper" }, 2)
+    view.sweep.trials[1].config.files = 'a "b",c'
+    local rows = read(view, "configurations.csv")
+    assert.equal(4, #rows)
+    assert.same({ "substring_index", "128", "false", 'a "b",c', "" }, { rows[1].experiment,
+      rows[1].d_model, rows[1].rotate, rows[1].files, rows[2].files })
+    rows = read(view, "lengths.csv")
+    assert.equal(4 * 3, #rows)
+    assert.same({ "1", "", "0.91" }, { rows[1].times, rows[1].name, rows[1].accuracy })
+    assert.same({ "8", "letters=64" }, { rows[3].times, rows[3].name })
+    assert.equal(view.sweep.trials[1].run.result.longer[2].accuracy, tonumber(rows[3].accuracy))
+    assert.equal(4 * 2, #read(view, "distances.csv"))
+    assert.equal(4, #read(view, "machines.csv"))
+    assert.equal(0, #read(view, "positions.csv"))
+  end)
+
+  it("has the summary of methods, with the runs that are missing in it", function()
+    local view = reports.view()
+    for _, row in ipairs(read(view, "methods.csv")) do
+      local entry = view.summary.methods[row.method == "rope" and 1 or 2]
+      assert.same({ "3", row.method == "rope" and "2" or "1", row.method == "rope" and "1" or "0" },
+        { row.planned, row.finished, row.failed })
+      local found = entry[row.measure]
+      assert.equal(found.n, tonumber(row.n))
+      assert.equal(found.mean, tonumber(row.mean))
+      assert.equal(found.median, tonumber(row.median))
+    end
+  end)
+
+  it("has the differences with interval, p and N", function()
+    local view = reports.lengths({ "rope", "roper", "none" }, 8)
+    local rows = read(view, "differences.csv")
+    assert.equal(#view.summary.pairs, #rows)
+    for i, pair in ipairs(view.summary.pairs) do
+      local row = rows[i]
+      assert.same({ pair.measure.name, pair.b, pair.a }, { row.measure, row.method, row.baseline })
+      for name, value in pairs({ n = pair.n, difference = pair.difference or false,
+        low = pair.low or false, high = pair.high or false, p = pair.p or false,
+        p_corrected = pair.corrected or false, comparisons = pair.comparisons or false }) do
+        assert.equal(value, tonumber(row[name]) or false, name)
+      end
+    end
+  end)
+
+  it("is documented: every file and column", function()
+    local text = files.read("scripts/RESULTS.md")
+    local known = {}
+    for word in text:gmatch("`([^`]+)`") do
+      known[word] = true
+    end
+    local provenance = { version = true, commit = true, threads = true, started = true }
+    for name, content in pairs(records.files(reports.lengths({ "rope", "roper" }, 6))) do
+      assert.truthy(known[name], name)
+      local _, columns = parse(content)
+      for _, column in ipairs(columns) do
+        assert.truthy(known[column] or name == "configurations.csv" or provenance[column],
+          ("%s: %s"):format(name, column))
+      end
+    end
+  end)
+end)
