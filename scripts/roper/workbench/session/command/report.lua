@@ -19,6 +19,8 @@ return {
       :description "Compare every other method with this one, instead of every pair."
     command:option("--csv"):argname("DIR")
       :description "Also write results, metrics, configurations and differences as CSV files."
+    command:option("--latex"):argname("DIR")
+      :description "Also write tables (booktabs) and figures (pgfplots) for LaTeX."
     command:option("--method"):argname("METHOD"):count("*")
       :description "Show only this method; can be repeated. Colours and marks stay the same."
   end,
@@ -29,9 +31,14 @@ return {
       methods = parsed.method[1] and parsed.method })
     local path = report.write(view)
     local count = parsed.csv and report.write_csv(view, parsed.csv)
+    local tex_count = parsed.latex and report.write_latex(view, parsed.latex)
     io.stdout:write(report.text(view), "\nReport: ", escape.line(path), "\n")
     if count then
       io.stdout:write("CSV: ", escape.line(parsed.csv), ", ", escape.count(count, "file"), "\n")
+    end
+    if tex_count then
+      io.stdout:write("LaTeX: ", escape.line(parsed.latex), ", ", escape.count(tex_count, "file"),
+        "; report.tex shows them all\n")
     end
   end,
 }

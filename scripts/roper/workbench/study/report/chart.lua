@@ -12,23 +12,15 @@ local M = {}
 -- Number of names that fit beside a chart; with more, the chart is higher.
 local FIT <const> = 12
 
--- If the lengths differ by at least this factor, their axis is logarithmic.
-local WIDE <const> = 6
-
 -- Maximum number of points of all single runs in a chart.
 local MOST_POINTS <const> = 24000
-
--- Returns the axis of a figure's x values.
-local function x_axis(xs, lengths)
-  local is_wide = lengths and lengths[#lengths] / lengths[1] >= WIDE
-  return axes.new(xs, { at = lengths, log = is_wide })
-end
 
 --- The drawing of a chart.
 ---@param options table title; x, y: labels of the axes; lines: curves from
 ---   `roper.workbench.study.report.curve`, optionally with band, and with counts: a text for each
 ---   point; level: {value, text} of a horizontal line (optional); low, high: values that the y axis
----   includes; lengths: ticks of the x axis, with marks at the points of thick lines (optional)
+---   includes; lengths: ticks of the x axis, with marks at the points of thick lines (optional);
+---   is_log: true if the x axis is logarithmic
 ---@return table? svg nil if no line has a point
 function M.plot(options)
   local level = options.level and number.is_finite(options.level.value) and options.level or nil
@@ -47,7 +39,7 @@ function M.plot(options)
     names[line.method] = true
   end
   local count = base_tables.count(names)
-  local x = x_axis(xs, options.lengths)
+  local x = axes.new(xs, { at = options.lengths, log = options.is_log })
   return x and svg.fluid({ kind = "curves", title = options.title, xlabel = options.x,
     ylabel = options.y, series = series, level = level, legend = true, x = x,
     y = axes.new(ys, { round = true }) }, count > FIT and ("%drem"):format(count) or nil)
@@ -104,7 +96,7 @@ end
 local function views(figure, part)
   local function view(name, lines, note)
     local plot = M.plot(base_tables.merged(figure, { lines = lines }))
-    return plot and { plot = plot, note = note,
+    return plot and { plot = plot, note = note .. (figure.hint or ""),
       name = part.name and ("%s, %s"):format(part.name, name) or name }
   end
   local runs = view("single runs", base_tables.joined(thinned(part.curves), bare(part.means)),

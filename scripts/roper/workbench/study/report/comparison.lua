@@ -25,11 +25,13 @@ end
 --- Returns a table of differences.
 ---@param pairs_ table[] of a summary
 ---@param is_mixed? boolean true if they are in several measures
+---@param is_narrow? boolean true if single differences do not replace a missing interval
 ---@return table|false block false if no methods share a seed
-function M.table(pairs_, is_mixed)
+function M.table(pairs_, is_mixed, is_narrow)
   local rows = tables.map(pairs_, function(pair)
     return pair.n > 0 and { { is_mixed and pair.measure.title .. ", ", M.name(pair) },
-      tostring(pair.n), number.signed(pair.difference, pair.measure.digits), interval(pair),
+      tostring(pair.n), number.signed(pair.difference, pair.measure.digits),
+      is_narrow and not pair.low and number.NONE or interval(pair),
       number.probability(pair.corrected) } or nil
   end)
   return #rows > 0 and d.table { class = "pairs", rows = rows, sides = "lrrlr",

@@ -21,8 +21,8 @@ local function plain(value)
   elseif value == core.json_null then
     return "NaN"
   elseif math.type(value) == "float" then
-    return value ~= value and "NaN" or value == math.huge and "Inf" or value == -math.huge and "-Inf"
-      or shortest(value)
+    return value ~= value and "NaN" or value == math.huge and "Inf"
+      or value == -math.huge and "-Inf" or shortest(value)
   end
   return type(value) == "table" and core.json_encode(value) or tostring(value)
 end

@@ -9,6 +9,9 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
+-- If the lengths differ by at least this factor, their axis is logarithmic.
+local WIDE <const> = 6
+
 ---@class ReportFigure
 ---@field name string of its file and its switch
 ---@field title string
@@ -17,7 +20,9 @@ local M = {}
 ---@field low? number that the y axis includes
 ---@field high? number that the y axis includes
 ---@field level? {value: number, text: string} of a horizontal line
----@field lengths? number[] ticks of the x axis, which is logarithmic if they are far apart
+---@field lengths? number[] ticks of the x axis
+---@field is_log? boolean true if the x axis is logarithmic
+---@field hint? string|false after the notes on a page
 ---@field parts table[] alternatives {name, curves, means, bands, note, runs_note}: single runs;
 ---   means with bands; kind of the bands; what the means and the runs are
 
@@ -86,11 +91,9 @@ function M.training(view)
       parts = { part_of(curves, facts, "run") } }
     curves, facts = curve.differences(sweep, measure.field, view.summary.baseline)
     local part = part_of(curves, facts, "pair")
-    if #sweep.methods > 2 and not view.summary.baseline then
-      part.note = ("%s The option --baseline selects another method than %s."):format(part.note,
-        sweep.methods[1])
-    end
     figures[#figures + 1] = { name = measure.field:gsub("_", "-") .. "-difference", x = "step",
+      hint = #sweep.methods > 2 and not view.summary.baseline
+        and (" The option --baseline selects another method than %s."):format(sweep.methods[1]),
       title = ("Difference in %s between runs of the same seed"):format(measure.y), y = measure.y,
       level = { value = 0, text = "no difference" }, parts = { part } }
   end
@@ -122,13 +125,14 @@ function M.lengths(view)
       return (measure == base or measure.base == base) and measure or nil
     end)
     table.sort(columns, function(a, b) return (a.times or 1) < (b.times or 1) end)
+    local times = tables.map(columns, function(measure) return measure.times or 1 end)
     local part = columns[2]
       and part_of(length_curves(view, columns), { group = 1, broken = 0 }, "run")
     figures[#figures + 1] = part and { name = base.name .. "-by-length", y = base.title,
       title = base.title:gsub("^%l", string.upper) .. " by length",
       x = "times the length in training",
-      low = base.low, high = base.high, parts = { part },
-      lengths = tables.map(columns, function(measure) return measure.times or 1 end) } or nil
+      low = base.low, high = base.high, parts = { part }, lengths = times,
+      is_log = times[#times] / times[1] >= WIDE } or nil
   end
   return figures
 end

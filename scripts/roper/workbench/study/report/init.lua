@@ -124,6 +124,17 @@ function M.write_csv(view, folder)
     require("roper.workbench.study.report.records").files(view))
 end
 
+--- Writes the tables and figures of a report as LaTeX.
+---
+--- Errors: the folder contains files of the same names that no report has written.
+---@param view table
+---@param folder string made if it is missing
+---@return integer count of the files
+function M.write_latex(view, folder)
+  return require("roper.workbench.study.report.export").write(folder,
+    require("roper.workbench.study.report.paper").files(view))
+end
+
 --- Writes the page of a sweep into its folder, with attention maps.
 ---
 --- Errors: no method has the layer, head or problem of the options.
