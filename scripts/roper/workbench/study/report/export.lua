@@ -59,8 +59,8 @@ function M.write(folder, contents)
     during[name] = tables.joined(written[name], known[name] or {})
   end
   write_list(folder, during) -- if this process is killed, either content counts as its own
-  for name, text in pairs(contents) do
-    files.write(folder .. "/" .. name, text)
+  for _, name in ipairs(tables.keys(contents)) do
+    files.write(folder .. "/" .. name, contents[name])
   end
   write_list(folder, written)
   return tables.count(contents)
