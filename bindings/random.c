@@ -149,6 +149,25 @@ static int random_permuted(lua_State *L)
   return 1;
 }
 
+/*
+** native.random_below(seed, counter, bound)
+** A uniform random integer, from the blocks of random bits that begin at a counter.
+** @param seed integer
+** @param counter integer index of the first block
+** @param bound integer from 1 to 2^32 - 1
+** @return integer number from 0 to bound - 1
+** @return integer counter of the next unused block
+*/
+static int random_below(lua_State *L)
+{
+  rpl_check_count(L, "random_below", 3);
+  RpRandom random = {(uint64_t)luaL_checkinteger(L, 1), (uint64_t)luaL_checkinteger(L, 2)};
+  const int64_t bound = rpl_check_range(L, 3, "bound", 1, UINT32_MAX);
+  lua_pushinteger(L, rp_random_below(&random, (uint32_t)bound));
+  lua_pushinteger(L, (lua_Integer)random.counter);
+  return 2;
+}
+
 void rpl_open_random(lua_State *L)
 {
   static const RplOperation table[] = {{"randn", RPL_SIZES, randn, 0},
@@ -158,6 +177,7 @@ void rpl_open_random(lua_State *L)
   static const luaL_Reg functions[] = {{"seed", set_seed},
                                        {"random_state", random_state},
                                        {"random_permuted", random_permuted},
+                                       {"random_below", random_below},
                                        {NULL, NULL}};
   rpl_set_operations(L, table);
   luaL_setfuncs(L, functions, 0);

@@ -270,6 +270,27 @@ static int task_answer(lua_State *L)
 }
 
 /*
+** function task:poses(question, answer)
+** True if a question can be one of this task, with these options. Evaluation on longer problems
+** uses it to leave out those that training could contain.
+**
+**     > task = roper.tasks.addition{max_digits = 2}
+**     > task:poses "?d=12+34;", task:poses "?d=123+4;"
+**     true	false
+** @param question string
+** @param answer? string a correct answer; only tasks of your own, which compare lengths, read it
+** @return boolean poses
+*/
+static int task_poses(lua_State *L)
+{
+  rpl_check_count(L, "task:poses", 3);
+  RpText question = check_text(L, 2), answer;
+  RpTask *task = check_task(L);
+  lua_pushboolean(L, task->kind->solve(task, question, &answer) == RP_OK);
+  return 1;
+}
+
+/*
 ** function task:grade(question, text)
 ** True if the text answers the question. For an addition, the text must end with "d==", the sum
 ** and the only stop character, as in the study; the steps before are not checked. For the other
@@ -496,25 +517,16 @@ static int task_gc(lua_State *L)
 }
 
 static const luaL_Reg methods[] = {
-    {"batch", task_batch},
-    {"explain", task_explain},
-    {"positions", task_positions},
-    {"encode", task_encode},
-    {"decode", task_decode},
-    {"vocabulary", task_vocabulary},
-    {"question", task_question},
-    {"answer", task_answer},
-    {"grade", task_grade},
-    {"floor", task_floor},
-    {"has_problems", task_has_problems},
-    {"random", task_random},
-    {"set_random", task_set_random},
-    {"name", task_name},
-    {"length", task_length},
-    {"longest", task_longest},
-    {"stop", task_stop},
-    {"options", task_options},
-    {NULL, NULL},
+    {"batch", task_batch},         {"explain", task_explain},
+    {"positions", task_positions}, {"encode", task_encode},
+    {"decode", task_decode},       {"vocabulary", task_vocabulary},
+    {"question", task_question},   {"answer", task_answer},
+    {"poses", task_poses},         {"grade", task_grade},
+    {"floor", task_floor},         {"has_problems", task_has_problems},
+    {"random", task_random},       {"set_random", task_set_random},
+    {"name", task_name},           {"length", task_length},
+    {"longest", task_longest},     {"stop", task_stop},
+    {"options", task_options},     {NULL, NULL},
 };
 
 static const luaL_Reg metamethods[] = {

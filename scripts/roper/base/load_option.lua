@@ -2,6 +2,7 @@
 --- names and hashes.
 local files = require "roper.base.file"
 local hash = require "roper.base.hash"
+local registered = require "roper.base.registered"
 local tables = require "roper.base.tables"
 local uv = require "luv"
 
@@ -10,6 +11,7 @@ local M = {}
 local paths, names = {}, {}
 
 --- Runs a file with the globals of scripts and records it. A file that was run before is skipped.
+--- Prints a note if the file registers nothing.
 ---
 --- Errors: a file that does not exist or does not compile; an error in the file.
 ---@param path string
@@ -24,7 +26,12 @@ function M.run(path)
     error("--load: " .. message, 0)
   end
   require("roper.base.module_path").add_folder_of(path)
+  local before = registered.count()
   chunk()
+  if registered.count() == before then
+    io.stderr:write(("--load: %s registered no position scheme, task, experiment or model\n")
+      :format(require("roper.base.escape").line(path)))
+  end
   paths[#paths + 1] = full
   names[#names + 1] = ("%s %s"):format(full:match "[^/]*$", hash.of(text))
 end

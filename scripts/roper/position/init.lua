@@ -5,6 +5,7 @@ local describe = require "roper.position.describe"
 local join = require "roper.position.join"
 local options_of = require "roper.base.options"
 local positions = require "roper.position.positions"
+local registered = require "roper.base.registered"
 local schemes = require "roper.position.scheme"
 local registry = require "roper.position.registry"
 local syntax = require "roper.position.syntax"
@@ -76,6 +77,7 @@ function M.register(name, scheme)
     error(("register: %s is a built-in scheme; choose another name"):format(name), 2)
   end
   schemes.check(name, scheme)
+  registered.note()
   add(name, tables.merged(scheme))
 end
 

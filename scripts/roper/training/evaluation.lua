@@ -29,16 +29,27 @@ end
 -- Maximum number of problems drawn to find one that another task could not pose.
 local TRIES <const> = 10000
 
--- Returns a fresh problem. If `beyond` is a task, it is one that this task could not pose.
-local function draw_problem(task, beyond)
+--- Draws the next problem of a task that another task could not pose, because it is too long.
+---
+--- Errors: none was found in 10,000 problems.
+---
+---     > long, short = roper.tasks.copy{letters = 20}, roper.tasks.copy{letters = 19}
+---     > #roper.evaluate.problem(long, short)
+---     21
+---@param task task its stream of problems advances
+---@param beyond? task without it, the next problem is returned
+---@return string question
+---@return string answer
+function M.problem(task, beyond)
+  arguments.check("problem", "task", "task", task, "beyond", "task?", beyond)
   for _ = 1, TRIES do
     local question, answer = task:question()
-    if not beyond or not pcall(beyond.answer, beyond, question) then
+    if not beyond or not beyond:poses(question, answer) then
       return question, answer
     end
   end
-  error(("solve: expected a problem that %s could not pose, found none in %d of %s"):format(beyond,
-    TRIES, task), 0)
+  error(("problem: expected a problem that %s could not pose, found none in %d of %s"):format(
+    beyond, TRIES, task), 0)
 end
 
 local SOLVE <const> = options_of.define("SolveOptions", {
@@ -76,10 +87,10 @@ function M.solve(model, task, options)
   local fresh = M.fresh(task, o.seed)
   local questions, samples, longest = {}, {}, 1
   for i = 1, o.problems do
-    local question, answer = draw_problem(fresh, o.beyond)
+    local question, answer = M.problem(fresh, o.beyond)
     questions[i] = question
     samples[i] = { question = question, answer = answer }
-    longest = math.max(longest, #answer)
+    longest = math.max(longest, fresh:encode(answer):count())
   end
   local generate = require("roper.model.generate").generate
   local texts = generate(model, questions, { task = fresh, limit = longest,
@@ -107,14 +118,17 @@ local function add(sums, model, task, rows)
   local logits = modules.logits(model, tokens:narrow(2, 1, last), nil, positions)
   local right = (logits:argmax(3) - 1):eq(targets) * counted
   local loss = core.cross_entropy(logits, targets, { reduction = "none" }):to "float64"
-  nats, counted = targets_of(nats), counted:to "float64"
+  counted = counted:to "float64"
   sums.right = sums.right + right:sum():item()
   sums.answers = sums.answers + counted:sum():item()
   sums.tokens = sums.tokens + rows * last
   sums.loss = sums.loss + loss:sum():item()
   sums.answer_loss = sums.answer_loss + (loss * counted):sum():item()
-  sums.floor = sums.floor + nats:sum():item()
-  sums.answer_floor = sums.answer_floor + (nats * counted):sum():item()
+  if nats then
+    nats = targets_of(nats)
+    sums.floor = (sums.floor or 0) + nats:sum():item()
+    sums.answer_floor = (sums.answer_floor or 0) + (nats * counted):sum():item()
+  end
   local hits = right:totable()
   for row, indices in ipairs(targets_of(sources):totable()) do
     for i, source in ipairs(indices) do
@@ -140,8 +154,9 @@ local ANSWERS <const> = options_of.define("AnswersOptions", {
 ---@field loss number nats per token
 ---@field loss_answers number nats per token of answers
 ---@field loss_questions? number nats per token outside answers, if there are any
----@field floor number the lowest expected loss of any predictor on these sequences
----@field floor_answers number the same over tokens of answers
+---@field floor? number the lowest expected loss of any predictor on these sequences; if a task of
+---   your own does not know it, its `floor`
+---@field floor_answers? number the same over tokens of answers
 ---@field floor_questions? number the same over tokens outside answers
 ---@field by_distance table[] {distance, right, count} of answer tokens that repeat an earlier
 ---   token, by the distance to it
@@ -165,8 +180,8 @@ function M.answers(model, task, options)
   arguments.check("answers", "model", "module", model, "task", "task", task)
   local o = options_of.check("answers", options, ANSWERS)
   local fresh = M.fresh(task, o.seed)
-  local sums = { right = 0, answers = 0, tokens = 0, loss = 0, answer_loss = 0, floor = 0,
-    answer_floor = 0, by_distance = {} }
+  local sums = { right = 0, answers = 0, tokens = 0, loss = 0, answer_loss = 0,
+    by_distance = {} }
   scoped.without_training(model, function()
     for first = 1, o.sequences, o.batch do
       add(sums, model, fresh, math.min(o.batch, o.sequences - first + 1))
@@ -180,14 +195,18 @@ function M.answers(model, task, options)
       .. "more sequences"):format(o.sequences, task:length()), 2)
   end
   local others = sums.tokens - sums.answers
-  local function of_others(sum)
-    return others > 0 and sum / others or nil
+  local function of_others(sum, of_answers)
+    return others > 0 and sum and (sum - of_answers) / others or nil
+  end
+  local floor = sums.floor and sums.floor / sums.tokens
+  if not floor then
+    floor = fresh:floor()
   end
   return { accuracy = sums.right / sums.answers,
     loss = sums.loss / sums.tokens, loss_answers = sums.answer_loss / sums.answers,
-    loss_questions = of_others(sums.loss - sums.answer_loss),
-    floor = sums.floor / sums.tokens, floor_answers = sums.answer_floor / sums.answers,
-    floor_questions = of_others(sums.floor - sums.answer_floor),
+    loss_questions = of_others(sums.loss, sums.answer_loss),
+    floor = floor, floor_answers = sums.answer_floor and sums.answer_floor / sums.answers,
+    floor_questions = of_others(sums.floor, sums.answer_floor),
     by_distance = tables.map(tables.keys(sums.by_distance), function(distance)
       return sums.by_distance[distance]
     end) }

@@ -222,3 +222,29 @@ describe("random_permuted", function()
     assert.error_matches(function() permuted(1, 5, 0) end, "index: expected an integer")
   end)
 end)
+
+describe("random_below", function()
+  local below = require("roper.core").random_below
+
+  it("draws integers from 0 to bound - 1, and advances the counter", function()
+    local seen, counter = {}, 0
+    for _ = 1, 400 do
+      local number
+      number, counter = below(5, counter, 4)
+      seen[number] = (seen[number] or 0) + 1
+    end
+    assert.is_true(counter >= 400)
+    for number = 0, 3 do
+      assert.is_true(seen[number] > 60)
+    end
+    assert.same({ below(5, 9, 1000) }, { below(5, 9, 1000) })
+    assert.equal(0, (below(5, 9, 1)))
+    assert.is_true((below(5, 9, 0xFFFFFFFF)) >= 0)
+  end)
+
+  it("refuses other bounds", function()
+    for _, bound in ipairs({ 0, -1, 1 << 32, 1.5, "x" }) do
+      assert.error_matches(function() below(1, 0, bound) end, "bound: expected an integer from 1")
+    end
+  end)
+end)

@@ -8,6 +8,7 @@ local options_of = require "roper.base.options"
 local source = require "roper.tasks.text.source"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
+local words = require "roper.tasks.words"
 
 local M = {}
 
@@ -232,21 +233,13 @@ end
 
 function TextTask:decode(ids)
   arguments.self("TextTask:decode", self, TextTask)
-  local words = {}
-  for i, id in ipairs(type(ids) == "table" and ids or ids:totable()) do
-    words[i] = self.tokenizer.words[id + 1]
-    if not words[i] then
-      error(("task:decode: expected token ids from 0 to %d, got %s at index %d"):format(
-        #self.tokenizer.words - 1, options_of.shown(id), i), 2)
-    end
-  end
-  return table.concat(words)
+  return words.decode(self.tokenizer.words, ids)
 end
 
 function TextTask:vocabulary()
   arguments.self("TextTask:vocabulary", self, TextTask)
-  local words = self.tokenizer.words
-  return table.move(words, 1, #words, 1, {})
+  local list = self.tokenizer.words
+  return table.move(list, 1, #list, 1, {})
 end
 
 --- The path of the SentencePiece model, to tokenize other text with the same vocabulary.
@@ -304,7 +297,7 @@ function TextTask.has_problems()
 end
 
 -- Methods that only tasks with problems have.
-for _, name in ipairs { "question", "answer", "grade", "explain", "floor", "longest" } do
+for _, name in ipairs { "question", "answer", "poses", "grade", "explain", "floor", "longest" } do
   TextTask[name] = function()
     error(("task:%s: a text task has rows but no problems; check task:has_problems() first")
       :format(name), 2)
