@@ -4,7 +4,8 @@ local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local files = require "roper.base.file"
 local hooks = require "roper.model.hooks"
-local Module = require("roper.model.module").Module
+local modules = require "roper.model.module"
+local Module = modules.Module
 local numbers = require "roper.base.format.number"
 local options_of = require "roper.base.options"
 local position = require "roper.position"
@@ -16,7 +17,8 @@ local M = {}
 --- Loads a file: npy, safetensors, or a model from `save`. The content determines the
 --- format, not the name.
 ---
---- Errors: the file is missing, damaged or of another kind.
+--- Errors: the file is missing, damaged or of another kind; a model's class or position scheme is
+--- not registered.
 ---
 ---     > path = os.tmpname() .. ".npy"
 ---     > roper.save(path, roper.eye(2))
@@ -26,7 +28,7 @@ local M = {}
 ---     0 1
 ---     > os.remove(path);
 ---@param path string
----@return tensor|table<string, tensor>|Transformer value
+---@return tensor|table<string, tensor>|Module value
 ---@return table? metadata of a safetensors file: strings by name
 function M.load(path)
   arguments.check("load", "path", "string", path)
@@ -90,22 +92,41 @@ local function encoded_settings(model)
   return #found > 0 and core.json_encode { settings = found } or nil
 end
 
--- Returns the metadata of a file with a model: for a Transformer, its options and the settings that
--- changed since; for any other module, all settings; nil if there is nothing to save.
+-- Returns the class and the options, as JSON, from which a model can be created again; nil if it
+-- cannot. The class is nil for a Transformer.
+local function recipe_of(model)
+  if model.options_class and model.options then
+    return nil, core.json_encode(M.options(model))
+  end
+  local class, options = modules.origin(model)
+  local ok, text = pcall(function()
+    options.position = settings.plain(options.position)
+    return core.json_encode(options)
+  end)
+  if class and ok then
+    return class, text
+  end
+end
+
+-- Returns the metadata of a file with a model: its class, unless it is Transformer, its options,
+-- and its settings (of a Transformer, those that changed since it was created); nil if there is
+-- nothing to save.
 local function metadata_of(model)
-  local has_options = model.options_class and model.options
-  local replaced = has_options and settings.replaced(model) or {}
+  local class, options = recipe_of(model)
+  local replaced = options and settings.replaced(model) or {}
   local metadata = {
-    roper = has_options and "model" or nil,
-    options = has_options and core.json_encode(M.options(model)) or nil,
+    roper = options and "model" or nil,
+    class = class,
+    options = options,
     settings = encoded_settings(model),
     replaced = #replaced > 0 and table.concat(replaced, ", ") or nil,
   }
   return next(metadata) and metadata or nil
 end
 
---- Saves a module's parameters and settings and, for a Transformer, the options it was created
---- from. The settings are fields such as `epsilon`, which the class names in its list `settings`.
+--- Saves a module's parameters and settings and, for a model that a table of options created, its
+--- class and these options. The settings are fields such as `epsilon`, which the class names in its
+--- list `settings`.
 ---
 --- Errors: the path cannot be written.
 ---
@@ -122,9 +143,10 @@ function M.save_model(path, model)
   core.save_safetensors(path, collect(model, "", {}), metadata_of(model))
 end
 
---- Saves the parameters and settings to a safetensors file. For a Transformer, the file also
---- contains its options and `roper.load` returns the model. For any other module, create the module
---- and load the file with `Module:load`.
+--- Saves the parameters and settings to a safetensors file. For a Transformer, and for a model of a
+--- class of your own that was created from a table of options, the file also contains the options
+--- and `roper.load` returns the model. For any other module, create the module and load the file
+--- with `Module:load`.
 ---
 --- Settings are fields that change the results, such as `epsilon` of a norm. A file cannot contain
 --- methods and modules that were replaced in a Transformer: `roper.load` refuses such a file.
@@ -275,8 +297,8 @@ end
 
 --- Creates a model from the tensors and metadata of a file.
 ---
---- Errors: the tensors do not match the options; the position scheme is not registered; the saved
---- model had methods or modules that were replaced.
+--- Errors: the tensors do not match the options; the position scheme or the class is not
+--- registered; the saved model had methods or modules that were replaced.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > path = os.tmpname()
@@ -293,8 +315,10 @@ function M.restore_model(path, tensors, metadata)
   arguments.check("checkpoint.restore_model", "path", "string", path,
     "tensors", "table", tensors, "metadata", "table", metadata)
   local options = decode(path, metadata, "options")
-  check_sizes(path, options, tensors)
   local missing = position.missing(options.position)
+  if not metadata.class then
+    check_sizes(path, options, tensors)
+  end
   if missing then
     error(("%s: needs the position scheme %s: register it first (roper.position.register)"):format(
       path, missing), 0)
@@ -304,7 +328,12 @@ function M.restore_model(path, tensors, metadata)
       .. "%s; create the model, replace them again and load its parameters with model:load(path)")
       :format(path, metadata.replaced), 0)
   end
-  local model = require("roper.model.transformer").Transformer(options)
+  local class = metadata.class and modules.find_class(metadata.class)
+  if metadata.class and not class then
+    error(("%s: needs the model class %s: define it first (roper.nn.class), in the shell with "
+      .. "--load FILE"):format(path, metadata.class), 0)
+  end
+  local model = (class or require("roper.model.transformer").Transformer)(options)
   settings.apply(path, model, settings_in(path, metadata))
   M.load_state(path, model, "", tensors)
   return model

@@ -14,4 +14,6 @@ for _, part in ipairs { "layers", "sequential", "attention", "transformer" } do
   end
 end
 
+require("roper.model.module").seal()
+
 return M

@@ -1,6 +1,7 @@
 --- The base class of all modules: calls, parameters, printing, training mode.
 local arguments = require "roper.base.arguments"
 local format = require "roper.base.format"
+local registered = require "roper.base.registered"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
 local summary = require "roper.model.summary"
@@ -25,9 +26,18 @@ function Module.__tostring(class)
   return "class " .. class.name
 end
 
--- Calling a class creates a module.
+local classes = {} -- from `class`, by name
+local own_names -- of classes that are not part of the library; nil until it is loaded
+local created = setmetatable({}, { __mode = "k" }) -- module to its class and options
+
+-- Calling a class creates a module. A copy of a single table of options is kept, with which the
+-- module can be created again.
 function Module.__call(class, ...)
   local self = setmetatable({}, class)
+  local options = select("#", ...) == 0 and {} or ...
+  if select("#", ...) <= 1 and type(options) == "table" then
+    created[self] = { class = class, options = tables.merged(options) }
+  end
   if class.init then
     class.init(self, ...)
   end
@@ -79,7 +89,43 @@ function M.class(name)
   end
   local class = { name = name, is_module = true, __call = call, __tostring = summary }
   class.__index = class
+  classes[name] = class
+  if own_names then
+    own_names[name] = true
+    registered.note()
+  end
   return setmetatable(class, Module)
+end
+
+--- Returns the last class with a name.
+---@param name string
+---@return Module? class nil if there is none
+function M.find_class(name)
+  return classes[name]
+end
+
+--- Returns the names of the classes of users, sorted.
+---@return string[] names
+function M.class_names()
+  return tables.keys(own_names)
+end
+
+--- Ends the list of the library's own classes.
+function M.seal()
+  own_names = own_names or {}
+end
+
+--- Returns the name of the class and the options that created a module, if they create it again: it
+--- was created from at most one table of options, by the last class of this name.
+---@param module Module
+---@return string? name nil if it is not known how to create the module
+---@return table? options
+function M.origin(module)
+  local found = created[module]
+  if found and classes[found.class.name] == found.class then
+    return found.class.name, tables.merged(found.options)
+  end
+  return nil
 end
 
 --- Describes a value for messages: the shape of a tensor, or the type of any other value.

@@ -355,6 +355,45 @@ describe("checkpoint.save and load", function()
     assert.same(linear.bias:totable(), tensors.bias:totable())
   end)
 
+  it("create a model of a custom class again", function()
+    local function define()
+      local Own = roper.nn.class("OwnSpec")
+      function Own:init(o)
+        self.inner = roper.nn.MultiHeadAttention({ d_model = o.d_model, heads = 2,
+          position = o.position })
+        self.logits = roper.nn.Linear({ inputs = o.d_model, outputs = o.vocabulary })
+        o.d_model = nil -- does not change what is saved
+      end
+      return Own
+    end
+    local path = scratch.path("own.safetensors")
+    local own = define()({ d_model = 8, vocabulary = 3, position = { type = "rope", base = 50 } })
+    own:save(path)
+    local loaded = roper.load(path)
+    assert.equal("OwnSpec", getmetatable(loaded).name)
+    assert.same(models.values(own), models.values(loaded))
+    assert.same({ type = "rope", base = 50 }, core.json_decode(select(2,
+      core.load_safetensors(path)).options).position)
+    define() -- the model is of another class now
+    own:save(path)
+    assert.is_nil(getmetatable((roper.load(path))))
+    for _, options in ipairs({ { d_model = 8, vocabulary = 3, f = print },
+                               { d_model = 8, vocabulary = 3, position = print } }) do
+      local Own = define()
+      function Own:init() self.logits = roper.nn.Linear({ inputs = 2, outputs = 2 }) end
+      Own(options):save(path) -- these options cannot be saved
+      assert.is_nil(getmetatable((roper.load(path))))
+    end
+  end)
+
+  it("names the class that a file needs", function()
+    local path = scratch.path("own.safetensors")
+    core.save_safetensors(path, { x = roper.zeros({ 2 }) }, { roper = "model",
+      class = "NeverDefined", options = "{}" })
+    assert.error_matches(function() roper.load(path) end, "own.safetensors: needs the model class "
+      .. "NeverDefined: define it first %(roper.nn.class%), in the shell with %-%-load FILE")
+  end)
+
   it("keep a custom module, whatever it and its fields are called", function()
     local Own = roper.nn.class("Transformer")
     function Own:init(width)
