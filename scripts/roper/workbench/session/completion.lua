@@ -19,7 +19,7 @@ local function fields_of(experiment)
   local definition = require("roper.workbench.study.experiment").definition(experiment)
   local fields = require "roper.workbench.study.experiment.fields"
   local values = { preset = tables.keys(definition.presets) }
-  for _, field in ipairs(fields.of(definition.task)) do
+  for _, field in ipairs(fields.of(definition.task, definition.model)) do
     values[field[1]] = fields.choices(field)
   end
   return values

@@ -195,6 +195,13 @@ function M.with_curves(main)
   return list
 end
 
+--- Formats the lowest possible loss of a task.
+---@param floor number? nil if it is not known
+---@return string
+function M.floor(floor)
+  return floor and ("%.4f"):format(floor) or "unknown"
+end
+
 --- Formats the results of a run as one line, with "-" for numbers that were not finite.
 ---@param result table from a result file, or as `run` returns it
 ---@param is_brief? boolean without greedy decoding and accuracy
@@ -210,7 +217,7 @@ function M.line(result, is_brief)
   return ("%d of %d solved by sampling%s, loss %s (floor %s)"):format(result.solved,
     result.problems, is_brief and "" or (", %d by greedy decoding, accuracy on answers %s"):format(
       result.solved_greedy, number("%.3f", result.accuracy)),
-    number("%.4f", result.loss), number("%.4f", result.test_floor))
+    number("%.4f", result.loss), M.floor(result.test_floor))
 end
 
 return M

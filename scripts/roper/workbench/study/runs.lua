@@ -239,7 +239,7 @@ function M.model(run, which)
   arguments.check("runs.model", "run.folder", "string", run.folder,
     "run.config", "table", run.config)
   local is_best = which == "best"
-  require("roper.workbench.study.experiment.position").require(run.folder, run.config)
+  require("roper.workbench.study.experiment.needs").require(run.folder, run.config)
   local tensors, path = tensors_of(run, is_best and "best.safetensors" or "checkpoint.safetensors")
   local parts = experiment.build(run.config, task_of(run))
   require("roper.model.checkpoint").load_state(path, parts.model, is_best and "" or "model.",

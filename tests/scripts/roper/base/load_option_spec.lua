@@ -33,6 +33,23 @@ describe("load_option.run", function()
     assert.equal("nil", (preload("io.write(tostring(preload.text()), preload.words())")))
   end)
 
+  it("prints a note about a file that registers nothing", function()
+    local path = scratch.write("nothing.lua", "local x = 1 return x")
+    local function notes(load)
+      local status, _, errors = process.run({ "./roper", "runs", scratch.path(""), "--load", load })
+      assert.equal(0, status, errors)
+      return errors
+    end
+    assert.equal(("--load: %s registered no position scheme, task, experiment or model\n"):format(
+      path), notes(path))
+    for _, code in ipairs({ 'roper.position.register("n", {})', 'roper.nn.class "N"',
+                            'roper.experiment.register("n", { task = "copy" })',
+                            [[roper.tasks.register("n", { vocabulary = { "a" },
+                              generate = function() return "a", "a" end })]] }) do
+      assert.equal("", notes(scratch.write("something.lua", code)))
+    end
+  end)
+
   it("reports a file that is missing, invalid or fails", function()
     scratch.write("wrong.lua", "x = = 1")
     scratch.write("fails.lua", "error('on purpose')")

@@ -66,7 +66,7 @@ end
 
 --- Reads the run of an experiment.
 ---
---- Errors: the folder contains no such run; the position scheme of the run is not registered.
+--- Errors: the folder contains no such run; a name that the run needs is not registered.
 ---@param folder string
 ---@return Run run
 function M.run(folder)
@@ -75,7 +75,7 @@ function M.run(folder)
     error(("%s: expected the run of an experiment, got one of roper.train{run = ...}"):format(
       folder), 0)
   end
-  require("roper.workbench.study.experiment.position").require(folder, run.config)
+  require("roper.workbench.study.experiment.needs").require(folder, run.config)
   return run
 end
 

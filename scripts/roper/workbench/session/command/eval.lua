@@ -1,6 +1,7 @@
 --- `roper eval`: evaluates the model of a run, also on other text or problems.
 local arguments = require "roper.workbench.session.command.arguments"
 local d = require "roper.base.document"
+local measures = require "roper.workbench.study.measures"
 local render = require("roper.base.document.terminal").render
 local tables = require "roper.base.tables"
 
@@ -30,7 +31,7 @@ local function problem_tables(found)
   return table_of({ "longer problems", "solved", "accuracy", "loss", "floor" }, found.longer,
     function(one)
       return { one.name, ("%d of %d"):format(one.solved, one.problems),
-        shown("%.3f", one.accuracy), shown("%.4f", one.loss), shown("%.4f", one.floor) }
+        shown("%.3f", one.accuracy), shown("%.4f", one.loss), measures.floor(one.floor) }
     end)
 end
 
@@ -56,6 +57,6 @@ return {
       found = evaluate.run(run, parsed.checkpoint, config)
     end
     local results = (found.accuracy and problem_tables or text_tables)(found)
-    io.stdout:write(require("roper.workbench.study.measures").line(found), "\n\n", render(results))
+    io.stdout:write(measures.line(found), "\n\n", render(results))
   end,
 }

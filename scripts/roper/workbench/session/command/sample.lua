@@ -25,7 +25,7 @@ local function answer(task, parsed, complete)
   task:set_random(require("roper.workbench.study.problems").SEED + parsed.seed, 0)
   local question = parsed.prompt or task:question()
   local ok, right = pcall(task.answer, task, question)
-  local text = complete(question, ok and #right or LIMIT)
+  local text = complete(question, ok and task:encode(right):count() or LIMIT)
   local verdict = "not graded: " .. right
   if ok then
     verdict = task:grade(question, text) and "right" or "expected  " .. right

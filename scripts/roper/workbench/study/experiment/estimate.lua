@@ -167,6 +167,12 @@ local function new_model(config, sizes)
     costs = { update = update, state = state - before, gradients = with_gradients - state } }
 end
 
+-- Returns the loss of a model. `slice` rows of logits are in memory at once if the model has a
+-- method `loss`, as Transformer does.
+local function loss_of(model, tokens, slice)
+  return training.loss(model, tokens, nil, model.loss and { rows = slice } or nil)
+end
+
 -- Measures a training step of a model without the update: the maximum number of bytes that the
 -- forward and the backward pass need, and its seconds if `is_timed`.
 local function measure_step(model, nodes, slice, is_timed)
@@ -176,7 +182,7 @@ local function measure_step(model, nodes, slice, is_timed)
   end
   local seconds = is_timed and seconds_of(step) or step()
   local before, loss = live(), nil
-  local forward = peak_of(function() loss = training.loss(model, tokens, nil, { rows = slice }) end)
+  local forward = peak_of(function() loss = loss_of(model, tokens, slice) end)
   local kept = live() - before
   local bytes = math.max(forward, kept + peak_of(function() loss:backward() end))
   model:zero_gradients()
@@ -190,10 +196,10 @@ local function measure_forward(model, nodes, slice, answer)
     return { bytes = peak_of(function()
       if not answer then
         local tokens = core.zeros({ nodes.rows, nodes.time + 1 }, "int32")
-        return training.loss(model, tokens, nil, { rows = slice })
+        return loss_of(model, tokens, slice)
       end
       return model(core.zeros({ nodes.rows, nodes.time }, "int32"),
-        model:cache { batch = nodes.rows, length = nodes.time + answer })
+        model.cache and model:cache { batch = nodes.rows, length = nodes.time + answer })
     end) }
   end)
 end
@@ -203,7 +209,8 @@ local function longest_problem(task)
   local longest, last = 0, 0
   for _ = 1, task:has_problems() and QUESTIONS or 0 do
     local question, answer = task:question()
-    longest, last = math.max(longest, #question), math.max(last, #answer)
+    longest = math.max(longest, task:encode(question):count())
+    last = math.max(last, task:encode(answer):count())
   end
   return longest, last
 end

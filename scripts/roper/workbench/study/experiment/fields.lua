@@ -2,6 +2,7 @@
 local options_of = require "roper.base.options"
 require "roper.model" -- declares TransformerOptions
 require "roper.training" -- declares TrainOptions
+local models = require "roper.workbench.study.experiment.models"
 local position = require "roper.workbench.study.experiment.position"
 local brief = require("roper.position.syntax").brief
 local tables = require "roper.base.tables"
@@ -50,7 +51,7 @@ function M.options(fields, config)
   local options = {}
   for _, field in ipairs(fields) do
     local value = config[field[1]] or nil
-    if field[5] == "true" then
+    if field[5] == "true" or field[3] == "true" then
       value = value ~= "false"
     end
     options[field[1]] = value
@@ -85,11 +86,34 @@ local COMMON <const> = tables.joined(
     { "seed", "integer", 1, "seed of the model, the batches and random sampling" },
   })
 
---- Returns the fields of experiments on a task: the common ones (`problems` only if the task poses
---- problems), then the task's own options.
+-- Returns the field for an option of a task. A boolean option that is true by default has the
+-- values "true" and "false", since false means that a field is not set.
+local function field_of(option)
+  local kind = option.kind == "any" and "string" or option.kind -- a configuration is flat
+  kind = kind or option.smallest
+    and { smallest = option.smallest, largest = option.largest } or "boolean"
+  if kind == "boolean" and option.standard == true then
+    return { option.name, { "true", "false" }, "true", option.meaning }
+  end
+  return { option.name, kind, option.standard or false, option.meaning,
+    required = option.required }
+end
+
+--- Returns the fields for the options of a task.
 ---@param task string
 ---@return Field[]
-function M.of(task)
+function M.of_task(task)
+  return tables.map(tasks.options(task), field_of)
+end
+
+--- Returns the fields of experiments on a task: the common ones (`problems` only if the task poses
+--- problems), then the task's own options.
+---
+--- Errors: an option of a registered task has the name of a common field.
+---@param task string
+---@param model? string the default of the field `model`; "Transformer" by default
+---@return Field[]
+function M.of(task, model)
   local list, places = {}, {}
   for _, field in ipairs(COMMON) do
     if field[1] ~= "problems" or tasks.has_problems(task) then
@@ -97,16 +121,19 @@ function M.of(task)
       places[field[1]] = #list
     end
   end
-  for _, option in ipairs(tasks.options(task)) do
-    local kind = option.kind == "any" and "string" or option.kind -- a configuration is flat
-    kind = kind or option.smallest
-      and { smallest = option.smallest, largest = option.largest } or "boolean"
-    local place = places[option.name]
+  -- Without a default of its own, "Transformer" is not set, as in runs from before this field.
+  list[#list + 1] = { "model", models.names(), model or false,
+    "class of the model: Transformer, or one from roper.nn.class", not model and models.DEFAULT }
+  places.model = #list
+  for _, field in ipairs(M.of_task(task)) do
+    local place = places[field[1]]
     if not place then
-      list[#list + 1] = { option.name, kind, option.standard or false, option.meaning,
-        required = option.required }
-    elseif option.name ~= "seed" then
-      list[place] = { option.name, kind, list[place][3], list[place][4] }
+      list[#list + 1] = field
+    elseif field[1] == "length" then
+      list[place] = { field[1], field[2], field[3] or list[place][3], list[place][4] }
+    else
+      error(("task %s: its option %s is a field of every experiment; rename the option"):format(
+        task, field[1]), 0)
     end
   end
   return list
@@ -146,7 +173,7 @@ function M.convert(field, value)
   else
     if kind == "boolean" then
       result = value == "true" or value ~= "false" and value
-    elseif field[5] == "true" and type(value) == "boolean" then
+    elseif (field[5] == "true" or field[3] == "true") and type(value) == "boolean" then
       result = tostring(value)
     elseif type(kind) ~= "table" and kind ~= "string" or kind.smallest then
       local number = tonumber(value)

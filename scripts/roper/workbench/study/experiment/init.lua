@@ -1,10 +1,12 @@
---- Experiments: a task with presets of fields. Each file in scripts/experiments defines one. The
---- configuration of a run is a flat table of these fields.
+--- Experiments: a task with presets of fields. Each file in scripts/experiments defines one, and
+--- `register` adds your own. The configuration of a run is a flat table of these fields.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
+local definitions = require "roper.workbench.study.experiment.definitions"
 local document = require "roper.base.document"
 local documents = require "roper.base.document.terminal"
 local fields = require "roper.workbench.study.experiment.fields"
+local models = require "roper.workbench.study.experiment.models"
 local mutants = require "roper.workbench.study.experiment.mutants"
 local options_of = require "roper.base.options"
 local position = require "roper.workbench.study.experiment.position"
@@ -14,48 +16,9 @@ local tasks = require "roper.tasks"
 
 local M = {}
 
-local FOLDER <const> = require("roper.base.paths").LIBRARY .. "/../experiments"
-
---- Returns the names of all experiments.
----
----     > roper.experiment.list()
----     {
----       "addition", "copy", "language_model", "recall", "substring_index",
----       "substring_prefix"
----     }
----@return string[] names
-function M.list()
-  return require("roper.base.file").modules(FOLDER)
-end
-
----@class ExperimentDefinition
----@field summary string
----@field task string name of the kind of task
----@field presets table<string, table> fields by preset
----@field measure? string name of the Measure by which methods are compared; "solved" by default,
----   "bits_per_byte" for text
----@field study? Design of the comparison that `roper study` runs
----@field longer? string[]|fun(config: table, times: number): table names of the task's options that
----   are multiplied by `times` to test a trained model on longer problems or rows, or a function
----   that returns the changed options
----@field times? number[] the factors; 1.5, 2 and 4 by default
-
---- Returns the definition of an experiment, from its file.
----
---- Errors: no experiment has this name; the message suggests the nearest one.
----
----     > roper.experiment.definition("addition").task
----     "addition"
----@param name string
----@return ExperimentDefinition definition
-function M.definition(name)
-  local names = M.list()
-  if tables.set(names)[name] then
-    return dofile(("%s/%s.lua"):format(FOLDER, name))
-  end
-  error(("no experiment %q%s"):format(tostring(name),
-    suggest.hint(tostring(name), names, "there are")), 0)
-end
+M.list = definitions.list
+M.definition = definitions.definition
+M.register = definitions.register
 
 --- Returns the complete configuration of a run: the given fields, then those of the preset, then
 --- defaults.
@@ -84,7 +47,7 @@ function M.configure(name, given)
   local config, missing = { experiment = name, preset = preset }, nil
   -- `revision` is accepted in the fields of an earlier run, but computed again.
   local known = { preset = true, revision = tostring(given.revision):find "^[%w_]+ %d" }
-  for _, field in ipairs(fields.of(definition.task)) do
+  for _, field in ipairs(fields.of(definition.task, definition.model)) do
     local field_name = field[1]
     names[#names + 1] = field_name
     known[field_name] = true
@@ -93,7 +56,7 @@ function M.configure(name, given)
     if value == nil then
       value = definition.presets[preset][field_name]
     end
-    if value or value == false and field[5] == "true" then
+    if value or value == false and (field[5] == "true" or field[3] == "true") then
       config[field_name] = fields.convert(field, value)
     end
     missing = missing or field.required and not config[field_name] and field
@@ -154,7 +117,7 @@ function M.describe(name, config)
   local presets = tables.keys(definition.presets)
   local rows = { config and { "preset", config.preset,
     "supplies the fields that are not set: " .. table.concat(presets, ", ") } }
-  for _, field in ipairs(fields.of(definition.task)) do
+  for _, field in ipairs(fields.of(definition.task, definition.model)) do
     local value = field[3]
     if config then
       value = config[field[1]]
@@ -221,11 +184,15 @@ function M.longer(config)
   local definition = M.definition(config.experiment)
   local largest, list, kept = {}, {}, {}
   for _, option in ipairs(tasks.options(definition.task)) do
-    largest[option.name] = option.largest
+    largest[option.name] = option.largest or math.huge
   end
   for _, times in ipairs(definition.longer and (definition.times or TIMES) or {}) do
     local changes, fits = changes_of(definition.longer, config, times), true
     for name, value in pairs(changes) do
+      if not largest[name] or not math.type(value) then
+        error(("experiment %s: longer: expected numbers for options of the task, got %s = %s")
+          :format(config.experiment, tostring(name), options_of.shown(value)), 0)
+      end
       fits = fits and value <= largest[name] and value > config[name]
     end
     if fits then
@@ -260,10 +227,8 @@ end
 function M.task(config)
   check_config("task", config)
   local name = M.definition(config.experiment).task
-  local options = { seed = config.seed }
-  for _, option in ipairs(tasks.options(name)) do
-    options[option.name] = config[option.name] or nil -- false: not set
-  end
+  local options = fields.options(fields.of_task(name), config)
+  options.seed = config.seed
   return tasks[name](options)
 end
 
@@ -304,13 +269,14 @@ local function schedule_of(config)
 end
 
 ---@class ExperimentParts
----@field model Transformer
+---@field model Module
 ---@field task task
 ---@field optimizer Adam
 
 --- Creates the task, model and optimizer of a configuration from its seed.
 ---
---- Errors: the values of some fields contradict each other.
+--- Errors: the values of some fields contradict each other; the class of the model is not defined,
+--- or its model does not map tokens to logits.
 ---
 ---     > config = roper.experiment.configure("addition", {d_model = 16})
 ---     > roper.experiment.build(config).model:count()
@@ -326,8 +292,11 @@ function M.build(config, task, length)
   local options = fields.options(fields.MODEL, config)
   options.vocabulary, options.position, options.length = task:vocabulary(), M.scheme(config),
     length or M.reach(config)
-  local model = require("roper.model").Transformer(options)
-  if mutants[config.position] then
+  local model = models.create(config, options)
+  if mutants[config.position] and config.model and config.model ~= models.DEFAULT then
+    error(("model %s: the mutant %s changes a Transformer only"):format(config.model,
+      config.position), 0)
+  elseif mutants[config.position] then
     mutants[config.position].change(model)
     model.options = nil -- so that a saved mutant cannot be loaded as the correct model
   end

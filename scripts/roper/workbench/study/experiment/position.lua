@@ -85,17 +85,6 @@ function M.missing(value)
     or type(value) == "string" and syntax.parse(value, WHERE) or value)
 end
 
---- Raises an error if a configuration needs a scheme that is not registered.
----@param where string the start of the message
----@param config table
-function M.require(where, config)
-  local missing = type(config.position) == "string" and M.missing(config.position)
-  if missing then
-    error(("%s: needs the position scheme %s: register it first, in a file for --load"):format(
-      where, missing), 0)
-  end
-end
-
 -- Returns a scheme with its options, and with the fields that it takes and that differ from their
 -- defaults.
 local function options_of(scheme, config)

@@ -1,5 +1,6 @@
 --- Attention weights of a head of a trained model on the answer to one problem.
 local evaluation = require "roper.training.evaluation"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -50,16 +51,21 @@ local function stripe(rows)
   return best, most / #rows
 end
 
+-- Returns the tokens of a text, as texts.
+local function tokens_of(task, ids)
+  return tables.map(ids:totable(), function(id) return task:decode { id } end)
+end
+
 -- Returns the rows of one head from its weights [queries][keys]. The first query is at position
 -- `first`.
-local function rows_of(weights, first, text)
+local function rows_of(weights, first, tokens)
   local rows = {}
   for i, keys in ipairs(weights) do
     local position, by_distance = first + i - 1, {}
     for j = 1, position + 1 do
       by_distance[position - (j - 1)] = keys[j]
     end
-    rows[i] = { position = position, predicted = text:sub(position + 2, position + 2),
+    rows[i] = { position = position, predicted = tokens[position + 2],
       weights = by_distance }
   end
   return rows
@@ -78,32 +84,37 @@ end
 ---@param model Transformer
 ---@param task task
 ---@param options table? layer, head: from 1; problem: as for `problem`, up to problems = 128
----@return table map question, answer, layer, head; rows: for each token of the answer {position of
----   the token that predicts it, from 0; predicted: the token; weights: by distance, 0 = itself};
----   distance with the largest mean weight; share: this weight
+---@return table map question, answer, tokens, layer, head; rows: for each token of the answer
+---   {position of the token that predicts it, from 0; predicted: the token; weights: by distance,
+---   0 = itself}; distance with the largest mean weight; share: this weight
 function M.of(model, task, options)
   local o = options or {}
+  if type(model.layers) ~= "table" or type(model.layers[1]) ~= "table"
+    or type(model.layers[1].attention) ~= "table" then
+    error(("report: attention maps need a model with layers[1].attention, as Transformer has, got "
+      .. "a model of the class %s"):format(getmetatable(model).name), 0)
+  end
   check("layer", o.layer, #model.layers)
   check("head", o.head, model.layers[1].attention.heads)
   check("problem", o.problem, o.problems or MOST_PROBLEMS)
   local question, answer = M.problem(task, o.problem)
-  local text = question .. answer
-  local count = math.min(#answer, MOST_ROWS)
-  local tokens = task:encode(text):view { 1, #text }
+  local asked, whole = task:encode(question):count(), task:encode(question .. answer)
+  local count = math.min(whole:count() - asked, MOST_ROWS)
+  local tokens, texts = whole:unsqueeze(1), tokens_of(task, whole)
   local trace = model:trace(tokens, nil, task:positions(tokens))
   local best
   for i = o.layer or 1, o.layer or #model.layers do
     local weights = trace[("layers.%d.attention.weights"):format(i)]
-      :narrow(3, #question, count):contiguous():totable()[1]
+      :narrow(3, asked, count):contiguous():totable()[1]
     for head = o.head or 1, o.head or #weights do
-      local rows = rows_of(weights[head], #question - 1, text)
+      local rows = rows_of(weights[head], asked - 1, texts)
       local distance, share = stripe(rows)
       if not best or share > best.share then
         best = { layer = i, head = head, rows = rows, distance = distance, share = share }
       end
     end
   end
-  best.question, best.answer, best.text = question, answer, text
+  best.question, best.answer, best.tokens = question, answer, texts
   return best
 end
 

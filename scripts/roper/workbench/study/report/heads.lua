@@ -26,7 +26,7 @@ local function heatmap(map, class)
     local row, distance = map.rows[i], farthest - j + 1
     local key = row.position - distance
     return ("%s on “%s” at %d, %d back, for “%s”"):format(number.fixed(weight, 3),
-      text.token(map.text:sub(key + 1, key + 1)), key, distance, predicted[i])
+      text.token(map.tokens[key + 1]), key, distance, predicted[i])
   end
   return svg.fluid({ kind = "matrix", name = "report", title = "attention by relative distance",
     xlabel = "relative distance j − i", ylabel = "predicted token", class = class, tell = tell,

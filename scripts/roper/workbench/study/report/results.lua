@@ -45,10 +45,12 @@ local function columns_of(summary)
         local found = entry[name]
         return found.n > 0 and ("%s (%d)"):format(number.fixed(found.trimmed, digits), found.kept)
       end } or nil
-    list[#list + 1] = name == "loss" and first.test_floor and { "floor",
+    list[#list + 1] = name == "loss" and first.solved and { "floor",
       "the lowest expected loss of any predictor on the same sequences",
       function(entry)
-        return number.fixed(entry.runs[1] and entry.runs[1].result.test_floor, digits)
+        local result = entry.runs[1] and entry.runs[1].result
+        return result and (result.test_floor and number.fixed(result.test_floor, digits)
+          or "unknown")
       end } or nil
   end
   return list, is_trimmed

@@ -5,7 +5,7 @@ local configuration = require "roper.workbench.study.configuration"
 local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.base.file"
 local hash = require "roper.base.hash"
-local position = require "roper.workbench.study.experiment.position"
+local needs = require "roper.workbench.study.experiment.needs"
 local file_name = require("roper.position.text").file_name
 local finally = require("roper.base.scoped").finally
 local tables = require "roper.base.tables"
@@ -236,7 +236,7 @@ function M.require(folder)
     error(("sweep: expected a sweep in %s, found no sweep.json"):format(folder), 0)
   end
   for _, trial in ipairs(trials) do
-    position.require(trial.folder, trial.config)
+    needs.require(trial.folder, trial.config)
   end
   return trials
 end

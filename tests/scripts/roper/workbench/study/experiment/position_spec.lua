@@ -34,11 +34,10 @@ describe("the field position", function()
 
   it("takes what was registered, and refuses it before", function()
     assert.error_matches(function() configure("flat_spec") end, "field position: expected one of")
-    assert.error_matches(function() position.require("a run", { position = "rope:flat_spec" }) end,
-      "a run: needs the position scheme flat_spec: register it first, in a file for %-%-load")
+    assert.equal("flat_spec", position.missing("rope:flat_spec"))
     roper.position.register("flat_spec", { bias = function(_, q) return q:mul(0):sum() end })
     assert.same({ "flat_spec", "rotary" }, names_of_layers(configure("flat_spec:rope")))
-    position.require("a run", { position = "rope:flat_spec" })
+    assert.is_nil(position.missing("rope:flat_spec"))
   end)
 
   it("refuses parts that are none, with the nearest name", function()

@@ -29,8 +29,8 @@ end
 
 -- A map like those of `attention_map`.
 local function map()
-  return { question = "ab=", answer = "cd", text = "ab=cd", layer = 2, head = 1, distance = 2,
-    share = 0.75, rows = {
+  return { question = "ab=", answer = "cd", tokens = { "a", "b", "=", "c", "d" },
+    layer = 2, head = 1, distance = 2, share = 0.75, rows = {
       { position = 2, predicted = "c", weights = { [0] = 0.125, [1] = 0, [2] = 0.875 } },
       { position = 3, predicted = "d",
         weights = { [0] = 0.25, [1] = 0.125, [2] = 0.625, [3] = 0 } },
@@ -407,6 +407,9 @@ describe("page.render", function()
   it("draws every cell of a long map, and none of a model that has diverged", function()
     local view, long = reports.view(), map()
     long.rows[2].position, long.rows[2].weights[600] = 600, 0.5
+    for i = 1, 601 do
+      long.tokens[i] = "a"
+    end
     view.attention = { { trial = view.sweep.trials[1], map = long } }
     assert.truthy(page.render(view):find('fill-opacity="0.5" height="1" width="1" x="0" y="1"', 1,
       true))
@@ -439,7 +442,7 @@ describe("page.render", function()
         difference = 1, each = { 1 }, censored = 0, comparisons = 1, p = 1, corrected = 1,
         least = 1 } }
       local shown = map()
-      shown.question, shown.answer, shown.text = text, text, text
+      shown.question, shown.answer, shown.tokens = text, text, { text, text, text, text, text }
       shown.rows[1].predicted = text:sub(1, 1)
       view.attention = { { trial = trial, map = shown }, { trial = failed, problem = text } }
       local whole = page.render(view)

@@ -1,0 +1,35 @@
+--- Names in a configuration that users' files register: experiment, task, position scheme, model.
+local experiment = require "roper.workbench.study.experiment"
+local models = require "roper.workbench.study.experiment.models"
+local position = require "roper.workbench.study.experiment.position"
+local tables = require "roper.base.tables"
+local tasks = require "roper.tasks"
+
+local M = {}
+
+--- Returns the first name that a configuration needs and that is not registered.
+---@param config table
+---@return string? missing such as "the task sort"; nil if everything is registered
+function M.missing(config)
+  local name = config.experiment
+  local ok, definition = pcall(experiment.definition, name)
+  local is_known = tables.set(tasks.list())[ok and definition.task]
+  local scheme = type(config.position) == "string" and position.missing(config.position)
+  local model = models.missing(config)
+  return not ok and ("the experiment %s"):format(tostring(name))
+    or not is_known and ("the task %s"):format(tostring(definition.task))
+    or scheme and ("the position scheme %s"):format(scheme)
+    or model and ("the model class %s"):format(model) or nil
+end
+
+--- Raises an error if a configuration needs a name that is not registered.
+---@param where string the start of the message
+---@param config table
+function M.require(where, config)
+  local missing = M.missing(config)
+  if missing then
+    error(("%s: needs %s: register it first, in a file for --load"):format(where, missing), 0)
+  end
+end
+
+return M
