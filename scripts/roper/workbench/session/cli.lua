@@ -124,14 +124,26 @@ local function parser(chosen)
     if name == chosen then
       module.define(command)
       command:option("--load"):argname("FILE"):count("*"):target("load")
-        :description "A Lua file to run first, such as one that registers a position scheme."
+        :description("A Lua file to run first, such as one that registers a position scheme, a "
+          .. "task, an experiment or a model.")
     end
   end
   return whole
 end
 
+-- Runs the files of --load before help is printed, which lists their names.
+local function load_for_help(arguments)
+  local words = require("roper.base.tables").set(arguments)
+  for i, word in ipairs((words["--help"] or words["-h"]) and arguments or {}) do
+    if arguments[i - 1] == "--load" then
+      require("roper.base.load_option").run(word)
+    end
+  end
+end
+
 local function run_command(arguments)
   local status, problem = run(function()
+    load_for_help(arguments)
     local ok, parsed = parser(arguments[1]):pparse(arguments)
     if not ok then
       return parsed

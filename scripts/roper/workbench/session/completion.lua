@@ -85,6 +85,16 @@ local function lesson_words(words)
     and tables.map(lesson.steps, function(_, number) return tostring(number) end) or {}
 end
 
+-- Runs a user's file without what it prints, and without errors.
+local function run_silently(path)
+  local shown, write = print, io.write
+  _G.roper, _G.print = require "roper", function() end
+  rawset(io, "write", function() return io.stdout end)
+  pcall(require("roper.base.load_option").run, path)
+  _G.print = shown
+  rawset(io, "write", write)
+end
+
 -- All words that may follow `words`; `last` is the beginning of the word.
 local function words_after(words, last, commands)
   local command = words[2]
@@ -119,7 +129,31 @@ local function words_after(words, last, commands)
   return {}
 end
 
---- The completions of the last word of a command line, without a quote at its beginning.
+-- Runs the files of --load, without output, so that their names are completed. Returns the other
+-- words; nil if the next word is the name of a file.
+local function without_loads(words)
+  local rest, i = {}, 1
+  while words[i] do
+    local path = words[i]:match "^%-%-load=(.*)$"
+    if words[i] == "--load" then
+      i = i + 1
+      path = words[i]
+      if not path then
+        return nil
+      end
+    end
+    if path then
+      run_silently(path)
+    else
+      rest[#rest + 1] = words[i]
+    end
+    i = i + 1
+  end
+  return rest
+end
+
+--- The completions of the last word of a command line, without a quote at its beginning. Files
+--- after --load are run.
 ---@param line string up to the cursor
 ---@param commands string[] names of all commands
 ---@return string[] words empty if the shell should complete a file name
@@ -128,8 +162,9 @@ function M.words(line, commands)
   for word in before:gmatch "%S+" do
     words[#words + 1] = word
   end
+  words = without_loads(words)
   local found = {}
-  for _, word in ipairs(words_after(words, last, commands)) do
+  for _, word in ipairs(words and words_after(words, last, commands) or {}) do
     found[#found + 1] = word:sub(1, #last) == last and word or nil
   end
   return found

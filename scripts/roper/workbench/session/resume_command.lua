@@ -3,7 +3,7 @@ local escape = require "roper.base.escape"
 
 local M = {}
 
---- A command line of this program, quoted for a shell.
+--- A command line of this program, quoted for a shell, with the files loaded for it.
 ---@param words string[]? by default those that started this process
 ---@param ranks table? of a run under mpirun
 ---@return string
@@ -14,22 +14,23 @@ function M.line(words, ranks)
     line[i] = escape.word(escape.line(word))
   end
   return (ranks and ("mpirun -n %d "):format(ranks.size) or "") .. table.concat(line, " ")
+    .. (words and require("roper.base.load_option").words() or "")
 end
 
---- The command that resumes a run, with the files loaded for it.
+--- The command that resumes a run.
 ---@param run string folder
 ---@param ranks table?
 ---@return string
 function M.resume(run, ranks)
-  return M.line({ "train", "--resume", run }, ranks) .. require("roper.base.load_option").words()
+  return M.line({ "train", "--resume", run }, ranks)
 end
 
---- The command that continues a lesson, with the files loaded for it.
+--- The command that continues a lesson.
 ---@param lesson string its name or its file
 ---@param step integer
 ---@return string
 function M.lesson(lesson, step)
-  return M.line { "lesson", lesson, tostring(step) } .. require("roper.base.load_option").words()
+  return M.line { "lesson", lesson, tostring(step) }
 end
 
 --- The step of the checkpoint of a run.

@@ -111,6 +111,10 @@ end
 -- Returns warnings about the numbers.
 local function notes_of(sweep, methods)
   local notes, commits = { require("roper.workbench.study.experiment.design").note(sweep) }, {}
+  local known = tables.set(require("roper.workbench.study.experiment").list())
+  notes[#notes + 1] = sweep.experiment and not known[sweep.experiment]
+    and ("the experiment %s is not registered; to use its measure and to draw attention maps, pass "
+      .. "its file: --load FILE"):format(sweep.experiment) or nil
   for _, entry in ipairs(methods) do
     local missing = entry.planned - entry.finished
     if missing > 0 then

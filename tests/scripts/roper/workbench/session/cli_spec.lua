@@ -153,7 +153,7 @@ describe("./roper", function()
       local result = roper("train", "substring_index", "position=rope", "seed=7", "preset=smoke",
                            "--dry-run")
       assert.equal(0, result.status)
-      assert.matches("\n  preset +smoke +[^\n]*: comparison,%s+mini,%s+paper,%s+smoke\n",
+      assert.matches("\n  preset +smoke +[^\n]*:%s+comparison,%s+mini,%s+paper,%s+smoke\n",
         result.output)
       assert.matches("\n  position +rope +scheme", result.output)
       assert.matches("\n  seed +7 +%l", result.output)
