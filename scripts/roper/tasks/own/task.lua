@@ -36,7 +36,9 @@ local function call(self, name, ...)
   elseif diagnostics.is_interrupt(results[2]) then
     error(results[2], 0)
   end
-  fail(self, ("%s raised an error: %s"):format(name, tostring(results[2])))
+  local place, text = tostring(results[2]):match "^([^\n]-:%d+): (.*)$"
+  fail(self, ("%s raised an error%s: %s"):format(name, place and (" (%s)"):format(place) or "",
+    text or tostring(results[2])))
 end
 
 -- Names a part of a problem in messages.

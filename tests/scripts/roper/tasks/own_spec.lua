@@ -295,7 +295,7 @@ describe("the check of a task", function()
   end)
 
   it("reports errors of the functions, and results of other types", function()
-    refuses({ generate = function() error("on purpose") end }, "generate raised an error: ")
+    refuses({ generate = function() error("on purpose") end }, "generate raised an error (")
     refuses({ generate = function(_, random) return random(3, 1) end },
       "random: expected integers m <= n")
     refuses({ positions = function() return { 1 } end }, "positions: expected a list of")
