@@ -25,7 +25,7 @@ local function objects()
   o.Sequential, o.Dropout = roper.nn.Sequential(o.Linear), roper.nn.Dropout()
   o.ReLU, o.GELU = roper.nn.ReLU(), roper.nn.GELU()
   o.Adam, o.SGD = roper.optim.Adam(), roper.optim.SGD()
-  o.Scheme = roper.position.alibi({ heads = 2 })
+  o.Scheme, o.TaskRandom = roper.position.alibi({ heads = 2 }), roper.tasks.random(1)
   local q = roper.ones({ 1, 1, 3, 4 })
   o.Positions = roper.position.positions(q, q)
   o.TextTask = roper.tasks.text({ files = scratch.write("text", "One.\n\nTwo three four.\n"),
