@@ -26,6 +26,42 @@ describe("load_option.run", function()
     assert.not_equal(first, text())
   end)
 
+  it("includes the content of the modules and files of its folder that it runs", function()
+    scratch.write("one.lua", [[
+      local require = require
+      late = function() return require "parts.late" end
+      require "parts.first"
+      dofile((debug.getinfo(1, "S").source:match "^@(.*)/") .. "/second.lua")
+      return require "luv", roper.position.list()]])
+    os.execute("mkdir '" .. scratch.path("parts") .. "'")
+    scratch.write("parts/first.lua", "return require 'parts.third'")
+    scratch.write("parts/third.lua", "return 1")
+    scratch.write("parts/late.lua", "return 1")
+    scratch.write("second.lua", "")
+    local function text()
+      return preload(("preload.run(%q) late() io.write(preload.text())"):format(
+        scratch.path("one.lua")))
+    end
+    local first = text()
+    local hash = " " .. ("%x"):rep(16)
+    assert.truthy(first:find("^one.lua" .. hash .. ", module parts/first.lua" .. hash
+      .. ", module parts/third.lua" .. hash .. ", module second.lua" .. hash .. "\n?$"), first)
+    scratch.write("parts/third.lua", "return 2")
+    assert.not_equal(first, text())
+    assert.equal("true true true", preload(("local a, b, c = require, dofile, loadfile "
+      .. "preload.run(%q) io.write(('%%s %%s %%s'):format(a == require, b == dofile, "
+      .. "c == loadfile))"):format(scratch.path("one.lua"))))
+  end)
+
+  it("does not depend on the order of the files", function()
+    local function text(first, second)
+      return preload(("preload.run(%q) preload.run(%q) io.write(preload.text())"):format(
+        scratch.write(first, "return '" .. first .. "'"),
+        scratch.write(second, "return '" .. second .. "'")))
+    end
+    assert.equal(text("a.lua", "b.lua"), text("b.lua", "a.lua"))
+  end)
+
   it("returns the arguments that run it again", function()
     scratch.write("a b.lua", "")
     assert.equal((" --load '%s'"):format(scratch.path("a b.lua")),
