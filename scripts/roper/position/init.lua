@@ -88,6 +88,7 @@ end
 ---@param name string
 ---@return boolean yes
 function M.is_built_in(name)
+  arguments.check("position.is_built_in", "name", "string", name)
   for part in name:gmatch "[^+:]+" do
     if part ~= "rotary" and not built_in[part] then
       return false
