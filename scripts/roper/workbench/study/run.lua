@@ -129,8 +129,11 @@ local function open(config, o, beat)
       return kind_of(parts.task).evaluate(model, parts.task, config, M.SEQUENCES, beat)
     end,
   }
-  if o.run and not has_problems and is_first(o.ranks) then
-    language.keep_tokenizer(o.run, parts.task)
+  if o.run and is_first(o.ranks) then
+    require("roper.workbench.study.experiment.loaded").keep(o.run)
+    if not has_problems then
+      language.keep_tokenizer(o.run, parts.task)
+    end
   end
   return parts, session, fixed.hash
 end

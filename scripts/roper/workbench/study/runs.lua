@@ -100,7 +100,7 @@ function M.result(folder, config)
 end
 
 --- The possible values of the status of a run.
-M.STATUSES = { "finished", "failed", "running", "stopped", "waiting" }
+M.STATUSES = { "finished", "failed", "running", "stopped", "waiting", "stale" }
 
 ---@class Run
 ---@field folder string
@@ -222,7 +222,8 @@ end
 --- Loads the model of a run from its checkpoint.
 ---
 --- Errors: the checkpoint is missing, damaged or of another run; the position scheme is not
---- registered; the tokenizer of a run on text is missing.
+--- registered; a file that made the run is loaded with another content; the tokenizer of a run on
+--- text is missing.
 ---
 ---     > config = roper.experiment.configure("addition", {preset = "smoke"})
 ---     > run = roper.runs.read("runs/nothing-here", config)
@@ -239,7 +240,7 @@ function M.model(run, which)
   arguments.check("runs.model", "run.folder", "string", run.folder,
     "run.config", "table", run.config)
   local is_best = which == "best"
-  require("roper.workbench.study.experiment.needs").require(run.folder, run.config)
+  require("roper.workbench.study.experiment.needs").check(run)
   local tensors, path = tensors_of(run, is_best and "best.safetensors" or "checkpoint.safetensors")
   local parts = experiment.build(run.config, task_of(run))
   require("roper.model.checkpoint").load_state(path, parts.model, is_best and "" or "model.",

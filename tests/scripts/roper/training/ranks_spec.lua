@@ -93,26 +93,30 @@ describe("training by ranks", function()
     assert.equal(1, select(2, errors:gsub("copy has no field", "")), errors)
   end)
 
-  -- A file that makes one of the ranks do something in the place of step 15.
+  -- A file that makes one of the ranks do something in the place of step 15, once.
   local function at_step_15(rank, action)
     return "--load", scratch.write("at_step_15.lua", ([[
       local Adam = getmetatable(roper.optim.Adam())
       local step = Adam.step
       function Adam:step(...)
-        if self.count == 14 and os.getenv "OMPI_COMM_WORLD_RANK" == "%d" then
+        local mark = %q
+        if self.count == 14 and os.getenv "OMPI_COMM_WORLD_RANK" == "%d" and not io.open(mark) then
+          io.open(mark, "w"):close()
           %s
         end
         return step(self, ...)
-      end]]):format(rank, action))
+      end]]):format(scratch.path("done"), rank, action))
   end
 
   mpi.it("ends when a rank dies; the checkpoint can be resumed", function()
     local alone = begin("1", nil, "steps=30")
+    local option, file = at_step_15(1,
+      "require('luv').kill(require('luv').os_getpid(), 'sigkill')")
     local status, _, errors = train("2", 2, "copy", "preset=smoke", "d_model=16", "steps=30",
-      at_step_15(1, "require('luv').kill(require('luv').os_getpid(), 'sigkill')"))
+      option, file)
     assert.not_equal(0, status)
     assert.truthy(errors:find("rank 1 .- exited on signal 9"), errors)
-    status, _, errors = train("2", 2, "--resume", "runs/copy-roper-1")
+    status, _, errors = train("2", 2, "--resume", "runs/copy-roper-1", option, file)
     assert.equal(0, status, errors)
     assert_close(alone, scratch.path("2" .. RUN), 30)
   end)

@@ -66,16 +66,29 @@ end
 
 --- Reads the run of an experiment.
 ---
---- Errors: the folder contains no such run; a name that the run needs is not registered.
+--- Errors: the folder contains no such run; a name that the run needs is not registered; a file
+--- that made the run is loaded with another content.
 ---@param folder string
 ---@return Run run
+---@return string? note if files that made the run are not loaded, or other ones are
 function M.run(folder)
   local run = require("roper.workbench.study.runs").read(folder)
   if type(run.config.experiment) ~= "string" then
     error(("%s: expected the run of an experiment, got one of roper.train{run = ...}"):format(
       folder), 0)
   end
-  require("roper.workbench.study.experiment.needs").require(folder, run.config)
+  local note = require("roper.workbench.study.experiment.needs").check(run)
+  return run, note
+end
+
+--- Reads a run for evaluation, like `run`, and prints the note.
+---@param folder string
+---@return Run run
+function M.run_with_note(folder)
+  local run, note = M.run(folder)
+  if note then
+    io.stderr:write(note, "\n")
+  end
   return run
 end
 
@@ -91,7 +104,7 @@ function M.model(parsed)
     local model, task = require("roper.model.published").import(parsed.run)
     return model, task, "float32"
   end
-  local run = M.run(parsed.run)
+  local run = M.run_with_note(parsed.run)
   local model, task = require("roper.workbench.study.runs").model(run, parsed.checkpoint)
   return model, task, run.config.matmul_precision or "float32"
 end

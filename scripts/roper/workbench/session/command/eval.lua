@@ -49,7 +49,7 @@ return {
     if require("roper.model.published.files").has_model(parsed.run) then
       found = evaluate.published(parsed.run, fields)
     else
-      local run = arguments.run(parsed.run)
+      local run = arguments.run_with_note(parsed.run)
       local ok, config = pcall(evaluate.configure, run, fields)
       if not ok then
         return config

@@ -59,6 +59,22 @@ local function try(problems, read, folder)
   return ok and found
 end
 
+-- Returns a function that sets the status of a run to "stale" if its sweep lists it as stale.
+local function stale_marker()
+  local plan, stale = require "roper.workbench.study.sweep.plan", {}
+  return function(run)
+    local parent = run.folder:match "^(.*)/" or "."
+    if not stale[parent] then
+      stale[parent] = {}
+      local ok, _, trials = pcall(plan.read, parent)
+      for _, trial in ipairs(ok and trials or {}) do
+        stale[parent][trial.folder] = true
+      end
+    end
+    run.status = stale[parent][run.folder] and "stale" or run.status
+  end
+end
+
 -- The runs in a folder, and messages about those that cannot be read.
 local function all_in(folder)
   local listing, list = require "roper.workbench.study.runs", {}
@@ -101,7 +117,9 @@ local function list(folder, wanted)
   local shown, known = {}, { status = true }
   local found, problems = all_in(folder)
   table.sort(found, is_before)
+  local mark = stale_marker()
   for _, run in ipairs(found) do
+    mark(run)
     known = tables.merged(known, run.config)
     if fits(run, wanted) then
       if run.status == "stopped" then -- the step from which it resumes

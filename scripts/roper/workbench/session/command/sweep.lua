@@ -5,10 +5,19 @@ local escape = require "roper.base.escape"
 
 local MOST_TASKS <const> = 100 -- of a job array, by default
 
+-- Returns the trials and the folder of a sweep; prints notes on them.
+local function prepare(parsed)
+  local sweeps = require "roper.workbench.study.sweep"
+  local trials, folder, notes = sweeps.prepare(parsed.what, parsed.fields, parsed.folder)
+  for _, note in ipairs(notes or {}) do
+    io.stderr:write(note, "\n")
+  end
+  return trials, folder
+end
+
 -- Runs trials in this process only.
 local function work(parsed)
-  local sweeps = require "roper.workbench.study.sweep"
-  local trials = sweeps.prepare(parsed.what, parsed.fields, parsed.folder)
+  local trials = prepare(parsed)
   require("roper.core").threads(parsed.threads or 1)
   for _, trial in ipairs(trials) do
     require("roper.workbench.study.claim").retry(trial.folder)
@@ -18,8 +27,7 @@ local function work(parsed)
 end
 
 local function submit(parsed)
-  local sweep = require "roper.workbench.study.sweep"
-  local trials, folder = sweep.prepare(parsed.what, parsed.fields, parsed.folder)
+  local trials, folder = prepare(parsed)
   local job, script = require("roper.workbench.session.slurm").submit(folder, {
     jobs = parsed.jobs or math.min(#trials, MOST_TASKS), threads = parsed.threads or 1,
     options = parsed.sbatch })

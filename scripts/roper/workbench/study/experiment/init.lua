@@ -6,6 +6,7 @@ local definitions = require "roper.workbench.study.experiment.definitions"
 local document = require "roper.base.document"
 local documents = require "roper.base.document.terminal"
 local fields = require "roper.workbench.study.experiment.fields"
+local loaded = require "roper.workbench.study.experiment.loaded"
 local models = require "roper.workbench.study.experiment.models"
 local mutants = require "roper.workbench.study.experiment.mutants"
 local options_of = require "roper.base.options"
@@ -32,8 +33,8 @@ M.register = definitions.register
 ---@param name string of the experiment
 ---@param given? table field to value (strings are converted); `preset` selects a preset, "mini" by
 ---   default
----@return table config every field, with experiment and preset; and revision, if a scheme gives
----   other results than in earlier versions of roper
+---@return table config every field, with experiment and preset; revision, if a scheme gives other
+---   results than in earlier versions of roper; and loaded: the files of --load, with their hashes
 function M.configure(name, given)
   given = given or {}
   local definition = M.definition(name)
@@ -45,8 +46,9 @@ function M.configure(name, given)
       suggest.hint(tostring(preset), presets, "it has")), 0)
   end
   local config, missing = { experiment = name, preset = preset }, nil
-  -- `revision` is accepted in the fields of an earlier run, but computed again.
-  local known = { preset = true, revision = tostring(given.revision):find "^[%w_]+ %d" }
+  -- `revision` and `loaded` are accepted in the fields of an earlier run, but computed again.
+  local known = { preset = true, revision = tostring(given.revision):find "^[%w_]+ %d",
+    loaded = given.loaded == false or tostring(given.loaded):find " %x+$" }
   for _, field in ipairs(fields.of(definition.task, definition.model)) do
     local field_name = field[1]
     names[#names + 1] = field_name
@@ -82,13 +84,15 @@ function M.configure(name, given)
   position.complete(config, given, given.position or definition.presets[preset].position
     or config.position)
   config.revision = position.revision(config)
+  config.loaded = given.loaded ~= false and loaded.now()
   return config
 end
 
---- Raises an error for a configuration whose position scheme has another revision than this version
---- of roper, because training would give other results.
+--- Raises an error for a configuration with which training would give other results than where it
+--- was made: its position scheme has another revision in this version of roper, or other files are
+--- loaded.
 ---
---- Errors: its `revision` is not the one that `configure` sets.
+--- Errors: its `revision` or `loaded` is not the one that `configure` sets.
 ---
 ---     > config = roper.experiment.configure("addition", {position = "kerple"})
 ---     > roper.experiment.check(config)
@@ -100,6 +104,10 @@ function M.check(config)
     error(("experiment: this version of roper gives other results for position=%s (revision %s) "
       .. "than the one that made this configuration (%s); start a new run with the same fields")
       :format(config.position, now or "1", config.revision or "1"), 0)
+  end
+  if config.loaded ~= false and config.loaded ~= loaded.now() then
+    error(("experiment: this configuration was made with %s; loaded now: %s"):format(
+      config.loaded or "no loaded files", loaded.now() or "none"), 0)
   end
 end
 

@@ -1,5 +1,7 @@
 --- Names in a configuration that users' files register: experiment, task, position scheme, model.
 local experiment = require "roper.workbench.study.experiment"
+local escape = require "roper.base.escape"
+local loaded = require "roper.workbench.study.experiment.loaded"
 local models = require "roper.workbench.study.experiment.models"
 local position = require "roper.workbench.study.experiment.position"
 local tables = require "roper.base.tables"
@@ -30,6 +32,24 @@ function M.require(where, config)
   if missing then
     error(("%s: needs %s: register it first, in a file for --load"):format(where, missing), 0)
   end
+end
+
+--- Raises an error if a file that made a run is loaded with another content, or if the run needs a
+--- name that is not registered.
+---@param run Run
+---@return string? note if files that made the run are not loaded, or other ones are
+function M.check(run)
+  local text, is_complete = loaded.of(run.config, run.provenance)
+  local difference, is_edited = loaded.difference(run.folder, text, is_complete)
+  local note = text and difference and ("%s: %s"):format(escape.line(run.folder), difference)
+  if is_edited then
+    error(note, 0)
+  end
+  local ok, message = pcall(M.require, run.folder, run.config)
+  if not ok then
+    error(difference and ("%s; it was %s"):format(message, difference) or message, 0)
+  end
+  return note
 end
 
 return M

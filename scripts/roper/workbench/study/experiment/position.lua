@@ -85,6 +85,18 @@ function M.missing(value)
     or type(value) == "string" and syntax.parse(value, WHERE) or value)
 end
 
+--- Returns true if a value contains no other schemes than built-in ones.
+---@param value string
+---@return boolean yes
+function M.is_built_in(value)
+  for _, part in ipairs(tables.joined(table.unpack((layers_of(value))))) do
+    if not position.is_built_in(part.type) then
+      return false
+    end
+  end
+  return true
+end
+
 -- Returns a scheme with its options, and with the fields that it takes and that differ from their
 -- defaults.
 local function options_of(scheme, config)

@@ -18,6 +18,20 @@ local function status(sweep)
   return table.concat(parts, ", ") .. "."
 end
 
+-- Names the stale trials; false if there are none.
+local function stale(sweep)
+  local names = {} -- by the files that made them
+  for _, trial in ipairs(sweep.stale or {}) do
+    local made = trial.config.loaded or "no recorded files"
+    names[made] = (names[made] and names[made] .. ", " or "") .. trial.name
+  end
+  local parts = tables.map(tables.keys(names), function(made)
+    return ("%s (made with %s)"):format(names[made], made)
+  end)
+  return parts[1] ~= nil and d.paragraph(("Not included, because other files were loaded: %s.")
+    :format(table.concat(parts, "; ")), "stale")
+end
+
 -- Returns the result of the first finished run of any method, or {} if there is none.
 local function first_result(methods)
   for _, entry in ipairs(methods) do
@@ -69,6 +83,7 @@ return function(view)
   return {
     d.paragraph(require("roper.workbench.study.report.headline").of(summary), "result"),
     d.paragraph(status(view.sweep), "status"),
+    stale(view.sweep),
     #summary.notes > 0 and d.list(summary.notes, "-", "notes"),
     d.table { class = "study", caption = "Means over the finished runs", head = head, drop = { 2 },
       rows = tables.map(summary.methods, function(entry)

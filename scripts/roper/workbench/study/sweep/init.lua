@@ -9,6 +9,7 @@ local options_of = require "roper.base.options"
 local eta = require "roper.workbench.study.sweep.eta"
 local plan = require "roper.workbench.study.sweep.plan"
 local position = require "roper.workbench.study.experiment.position"
+local resume = require "roper.workbench.study.sweep.resume"
 local progress = require "roper.base.progress"
 local stored = require "roper.workbench.study.runs"
 local tables = require "roper.base.tables"
@@ -37,7 +38,7 @@ end
 local function varied_fields(trials)
   local configs = tables.map(trials, function(trial) return trial.config end)
   local varied = tables.set((configuration.fields(configs)))
-  varied.seed, varied.position = nil, nil
+  varied.seed, varied.position, varied.loaded = nil, nil, nil
   for _, field in ipairs(position.FIELDS) do -- false: the position sets it as an option
     local values = tables.set(tables.map(configs, function(config)
       return config[field[1]] or nil
@@ -66,6 +67,7 @@ end
 ---@field methods string[] in the order of their first trials
 ---@field varied string[] the fields in which trials differ, without the seed
 ---@field experiment string of the first trial
+---@field stale table[] trials that were begun with other loaded files; they are in no statistics
 
 --- Reads the folder of a sweep with all its runs. A single run counts as a sweep of one trial.
 ---
@@ -82,7 +84,8 @@ end
 function M.read(folder)
   arguments.check("sweep.read", "folder", "string", folder)
   files.check_folder("sweep", folder)
-  local trials = plan.read(folder) or plan.lone(folder) or plan.require(folder)
+  local trials, stale = plan.read(folder)
+  trials = trials or plan.lone(folder) or plan.require(folder)
   local varied, methods, known = varied_fields(trials), {}, {}
   for _, trial in ipairs(trials) do
     trial.method, trial.seed = method_of(trial.config, varied), trial.config.seed
@@ -92,7 +95,10 @@ function M.read(folder)
     end
   end
   return { folder = folder, trials = trials, methods = methods, varied = varied,
-    experiment = trials[1].config.experiment }
+    experiment = trials[1].config.experiment, stale = tables.map(stale or {}, function(trial)
+      trial.run = stored.read(trial.folder, trial.config)
+      return (trial.run.status ~= "waiting" or nil) and trial
+    end) }
 end
 
 -- Converts a list of pairs or a table to the form of `plan.product`. Strings are split into values.
@@ -128,6 +134,7 @@ end
 ---@param folder? string of the sweep; runs/ and the name by default
 ---@return table[] trials
 ---@return string folder
+---@return string[]? notes on trials that were made by other loaded files or cannot run; nil without
 function M.prepare(what, fields, folder)
   arguments.check("prepare", "what", "string", what, "fields", "table?", fields,
     "folder", "string?", folder)
@@ -138,14 +145,16 @@ function M.prepare(what, fields, folder)
       error(("sweep: %s is a sweep with fixed trials; to add trials, pass its experiment and "
         .. "--folder %s"):format(what, what), 0)
     end
-    return plan.require(what), what
+    local trials, notes = resume.trials(what)
+    return trials, what, notes[1] and notes or nil
   end
   local configs = (is_file and plan.load or plan.configure)(what, given)
   if #configs == 0 then
     error("sweep: expected at least one trial, got none", 0)
   end
   folder = folder or "runs/" .. what:gsub("%.lua$", ""):match "[^/]*$"
-  return plan.add(folder, configs), folder
+  local trials, stale = plan.add(folder, configs)
+  return trials, folder, stale[1] and { resume.stale_note(stale) } or nil
 end
 
 -- Runs the event loop until the workers are done. Returns true if a signal ended it.
@@ -219,9 +228,12 @@ function M.run(options)
   local o = options_of.check("sweep", options, { what = "string", fields = "table?",
     folder = "string?", jobs = "size?", threads = "size?", stream = { "any", io.stderr },
     resume_command = "string?", chart = "function?" })
-  local trials, folder = M.prepare(o.what, o.fields, o.folder)
-  local jobs = math.min(o.jobs or core.threads(), #trials)
+  local trials, folder, notes = M.prepare(o.what, o.fields, o.folder)
+  local jobs = math.max(1, math.min(o.jobs or core.threads(), #trials))
   local display = progress.display { stream = o.stream }
+  for _, note in ipairs(notes or {}) do
+    display:say(note)
+  end
   local supervisors = require "roper.workbench.study.sweep.supervisor"
   local supervisor = supervisors.new(folder, trials, { jobs = jobs,
     threads = o.threads or math.max(1, core.threads() // jobs),

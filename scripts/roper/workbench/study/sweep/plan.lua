@@ -1,11 +1,12 @@
---- The trials of a sweep: their configurations, their names, and the file sweep.json.
+--- The trials of a sweep: their configurations, their names, and the file sweep.json. It also lists
+--- stale trials: a method's trials are made by the same loaded files, and those made by other ones
+--- are stale, with their folders kept.
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
 local configuration = require "roper.workbench.study.configuration"
 local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.base.file"
 local hash = require "roper.base.hash"
-local needs = require "roper.workbench.study.experiment.needs"
 local file_name = require("roper.position.text").file_name
 local finally = require("roper.base.scoped").finally
 local tables = require "roper.base.tables"
@@ -127,6 +128,30 @@ function M.hash(config)
   return hash.of(core.json_encode(set))
 end
 
+-- Returns the hash of a configuration without some fields.
+local function hash_without(config, ...)
+  local rest = tables.merged(config)
+  for _, name in ipairs { ... } do
+    rest[name] = nil
+  end
+  return M.hash(rest)
+end
+
+local method_hashes = setmetatable({}, { __mode = "k" }) -- by configuration
+
+-- Returns the hash of what a method is, without the files that define it.
+local function method_hash(config)
+  local hashed = method_hashes[config] or hash_without(config, "loaded", "seed")
+  method_hashes[config] = hashed
+  return hashed
+end
+
+-- Returns true if a trial and one that is added later cannot be in the same statistics: they have
+-- the same method, but other loaded files.
+local function is_replaced(old, new)
+  return (old.loaded or nil) ~= (new.loaded or nil) and method_hash(old) == method_hash(new)
+end
+
 -- Creates a trial from its configuration.
 local function new_trial(folder, config)
   local id = M.hash(config)
@@ -143,22 +168,26 @@ end
 ---@param folder string
 ---@return table[]? trials {id, name, folder, config} in the order in which they were added; nil if
 ---   the folder contains no sweep
+---@return table[]? stale trials that were made by other loaded files than the current trials of
+---   their method
 function M.read(folder)
   local text = files.read(path_of(folder))
   if not text then
     return nil
   end
   local content = files.parse(text)
-  if not content or type(content.trials) ~= "table" or #content.trials == 0 then
+  if not content or type(content.trials) ~= "table" or #content.trials == 0
+    or type(content.stale or {}) ~= "table" then
     error(("sweep: %s: expected a list of trials, got another file"):format(path_of(folder)), 0)
   end
-  return tables.map(content.trials, function(config, i)
+  local function trial_of(config, i)
     if not configuration.is_valid(config) then
       error(("sweep: %s: trial %d: expected the configuration of an experiment"):format(
         path_of(folder), i), 0)
     end
     return new_trial(folder, config)
-  end)
+  end
+  return tables.map(content.trials, trial_of), tables.map(content.stale or {}, trial_of)
 end
 
 --- Reads a single run of an experiment as a sweep of one trial.
@@ -191,21 +220,64 @@ local function locked(folder, f)
   return finally(f, function() held:leave "finished" end)
 end
 
---- Adds trials to the file of a sweep, which is created if it is missing.
+-- Writes the file of a sweep.
+local function write(folder, trials, stale)
+  local function configs(list)
+    return core.json_array(tables.map(list, function(trial) return trial.config end))
+  end
+  files.write(path_of(folder), core.json_encode({ version = require "roper.base.version",
+    trials = configs(trials), stale = stale[1] and configs(stale) or nil }, { indent = 2 }) .. "\n")
+end
+
+-- Moves the trials that a new one replaces from `trials` to `stale`, and puts trials with its
+-- loaded files and their seeds in their places. Returns the stale ones, and those in their places.
+local function replace(folder, trials, stale, config)
+  local gone, instead = {}, {}
+  for i, old in ipairs(trials) do
+    if is_replaced(old.config, config) then
+      local new = new_trial(folder, tables.merged(config, { seed = old.config.seed }))
+      gone[#gone + 1], stale[#stale + 1] = old, old
+      instead[#instead + 1], trials[i] = new, new
+    end
+  end
+  return gone, instead
+end
+
+-- Returns a list without the trials whose names are keys of a table.
+local function without(list, names)
+  return tables.map(list, function(trial) return not names[trial.name] and trial or nil end)
+end
+
+--- Adds trials to the file of a sweep, which is created if it is missing. Trials of the same
+--- methods that were made by other loaded files become stale; trials with the same seeds and the
+--- loaded files of now take their places. A stale trial becomes current again if it is added.
 ---@param folder string
 ---@param configs table[] from `experiment.configure`
----@return table[] trials of these configurations, in their order, without duplicates
+---@return table[] trials of these configurations, in their order, without duplicates, and of those
+---   that take the places of stale ones
+---@return table[] stale the trials that became stale
 function M.add(folder, configs)
   files.make(folder)
   return locked(folder, function()
     files.clean(folder, "sweep.json")
-    local all, asked, known, wanted = M.read(folder) or {}, {}, {}, {}
+    local all, stale = M.read(folder)
+    all, stale = all or {}, stale or {}
+    local asked, gone, known, wanted = {}, {}, {}, {}
     local had = #all
+    local function ask(trial)
+      if not wanted[trial.name] then
+        asked[#asked + 1], wanted[trial.name] = trial, true
+      end
+    end
     for _, trial in ipairs(all) do
       known[trial.name] = trial
     end
     for _, config in ipairs(configs) do
       local trial = new_trial(folder, config)
+      local replaced, instead = replace(folder, all, stale, config)
+      for i, new in ipairs(instead) do
+        gone[#gone + 1], known[replaced[i].name], known[new.name] = replaced[i], nil, new
+      end
       local old = known[trial.name]
       if old and old.id ~= trial.id then
         error(("sweep: two configurations have the same name, %s; change the seed of one")
@@ -213,32 +285,28 @@ function M.add(folder, configs)
       elseif not old then
         all[#all + 1], known[trial.name] = trial, trial
       end
-      if not wanted[trial.name] then
-        asked[#asked + 1], wanted[trial.name] = known[trial.name], true
+      ask(known[trial.name])
+      for _, new in ipairs(instead) do
+        ask(new)
       end
     end
-    if #all > had then
-      local list = tables.map(all, function(trial) return trial.config end)
-      files.write(path_of(folder), core.json_encode({ version = require "roper.base.version",
-        trials = core.json_array(list) }, { indent = 2 }) .. "\n")
+    if #all > had or gone[1] then
+      write(folder, all, without(stale, known))
     end
-    return asked
+    return asked, gone
   end)
 end
 
 --- Reads the trials of a sweep like `read`, with an error instead of nil.
 ---
---- Errors: the folder contains no sweep; the position scheme of a trial is not registered.
+--- Errors: the folder contains no sweep.
 function M.require(folder)
   files.check_folder("sweep", folder)
-  local trials = M.read(folder)
+  local trials, stale = M.read(folder)
   if not trials then
     error(("sweep: expected a sweep in %s, found no sweep.json"):format(folder), 0)
   end
-  for _, trial in ipairs(trials) do
-    needs.require(trial.folder, trial.config)
-  end
-  return trials
+  return trials, stale
 end
 
 return M

@@ -1,0 +1,119 @@
+--- The files of --load that made a run: their names and hashes in its configuration, and copies of
+--- them in its folder.
+local escape = require "roper.base.escape"
+local files = require "roper.base.file"
+local load_option = require "roper.base.load_option"
+local tables = require "roper.base.tables"
+
+local M = {}
+
+--- Name of the folder with the copies, in the folder of a run.
+M.FOLDER = "loaded"
+
+--- Returns the names and hashes of the files that are loaded, with those of their modules.
+---@return string? text nil without files
+function M.now()
+  return load_option.text()
+end
+
+-- Returns the hashes in a text from `load_option.text` by name. A name may occur twice.
+local function parse(text)
+  local hashes = {}
+  for name, hash in (text or ""):gmatch "([^,]+) (%x+)" do
+    name = name:match "^%s*(.*)$"
+    hashes[name] = (hashes[name] and hashes[name] .. " " or "") .. hash
+  end
+  return hashes
+end
+
+--- Returns the names in a text that describes loaded files, without modules.
+---@param text string? such as "near.lua 5a1fb5d27b6c2f10"
+---@return string names such as "near.lua"; "no files" for nil
+function M.names(text)
+  local names = tables.map(tables.keys(parse(text)), function(name)
+    return not name:find "^module " and name or nil
+  end)
+  return names[1] and table.concat(names, ", ") or "no files"
+end
+
+--- Returns true if two texts describe files of the same names.
+function M.same_names(a, b)
+  return M.names(a) == M.names(b)
+end
+
+--- Returns the names and hashes of the files that made a run.
+---@param config table
+---@param provenance? table[] of the run. Older versions of roper record the files there only,
+---   without their modules
+---@return string? text nil without files
+---@return boolean is_complete false if modules are missing
+function M.of(config, provenance)
+  if config.loaded then
+    return config.loaded, true
+  end
+  local last = provenance and provenance[#provenance]
+  return last and last.loaded or nil, false
+end
+
+-- Returns the options that load a run's copies of its files; "" without copies.
+local function copies_of(folder, hashes)
+  local options = {}
+  for _, name in ipairs(tables.keys(hashes)) do
+    local path = ("%s/%s/%s"):format(folder, M.FOLDER, name)
+    options[#options + 1] = not name:find "^module " and files.stat(path)
+      and " --load " .. escape.word(escape.line(path)) or nil
+  end
+  return options[1] and "; the run keeps a copy:" .. table.concat(options) or ""
+end
+
+--- Returns how the loaded files differ from those that made a run.
+---@param folder string of the run
+---@param text string? of the run, from `of`
+---@param is_complete boolean false if files that the text lacks may be loaded
+---@return string? difference nil if there is none
+---@return boolean is_edited true if a file is loaded with another content
+function M.difference(folder, text, is_complete)
+  local wanted, now = parse(text), parse(load_option.text())
+  local list, is_edited = {}, false
+  for _, name in ipairs(tables.keys(wanted, is_complete and now or nil)) do
+    local was, is = wanted[name], now[name]
+    if was ~= is then
+      list[#list + 1] = not was and ("without %s"):format(name)
+        or ("with %s %s, %s"):format(name, was, is and "now " .. is or "not loaded now")
+      is_edited = is_edited or was ~= nil and is ~= nil
+    end
+  end
+  if not list[1] then
+    return nil, false
+  end
+  return ("made %s%s"):format(escape.line(table.concat(list, "; ")), copies_of(folder, wanted)),
+    is_edited
+end
+
+--- Raises an error unless the loaded files are those that made a run.
+---@param run Run
+---@return string|false? loaded the field of its configuration: false for a run of an older version,
+---   whose configuration lacks it
+function M.require(run)
+  local text, is_complete = M.of(run.config, run.provenance)
+  local difference = M.difference(run.folder, text, is_complete or not text)
+  if difference then
+    error(("%s: %s; resume it with the same files, or start a new run"):format(
+      escape.line(run.folder), difference), 0)
+  end
+  return run.config.loaded or text and false or nil
+end
+
+--- Writes copies of the loaded files into the folder of a run.
+---@param folder string
+function M.keep(folder)
+  for _, file in ipairs(load_option.files()) do
+    local path = ("%s/%s/%s"):format(folder, M.FOLDER, file.name)
+    files.make(path:match "^(.*)/")
+    if not files.create(path, file.text) and files.read(path) ~= file.text then
+      files.write(("%s.%s"):format(path, file.hash), file.text)
+    end
+  end
+end
+
+return M
