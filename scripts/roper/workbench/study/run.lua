@@ -7,6 +7,7 @@ local files = require "roper.base.file"
 local is_first = require("roper.training.ranks").is_first
 local language = require "roper.workbench.study.language"
 local options_of = require "roper.base.options"
+local origin = require "roper.workbench.study.origin"
 local problems = require "roper.workbench.study.problems"
 local scoped = require "roper.base.scoped"
 local tables = require "roper.base.tables"
@@ -96,6 +97,10 @@ local function open(config, o, beat)
     return experiment.build(config)
   end
   local parts = o.ranks and o.ranks:first_alone(build) or build()
+  local about, start
+  if config.from and not (o.resume and files.stat(o.run .. "/checkpoint.safetensors")) then
+    about, start = origin.load(config, parts.model)
+  end
   local has_problems = parts.task:has_problems()
   if not has_problems then
     parts.task:validation() -- raises an error before training if the model could not be measured
@@ -114,8 +119,10 @@ local function open(config, o, beat)
       steps = config.steps, floor = has_problems and parts.task:floor() or nil,
       tokens = config.batch * (config.length - 1) }
   end
-  if slow and progress and progress.note and is_first(o.ranks) then
-    progress:note(slow)
+  for _, note in ipairs(tables.joined({ slow or nil }, { start })) do
+    if progress and progress.note and is_first(o.ranks) then
+      progress:note(note)
+    end
   end
   local session = require("roper.training").open {
     model = parts.model, task = parts.task, optimizer = parts.optimizer,
@@ -131,6 +138,10 @@ local function open(config, o, beat)
   }
   if o.run and is_first(o.ranks) then
     require("roper.workbench.study.experiment.loaded").keep(o.run)
+    if about then -- the run did not resume
+      files.write(("%s/%s"):format(o.run, origin.FILE), core.json_encode(about, { indent = 2 })
+        .. "\n")
+    end
     if not has_problems then
       language.keep_tokenizer(o.run, parts.task)
     end
@@ -218,6 +229,7 @@ function M.run(config, options)
   end
   local precision = config.matmul_precision or "float32"
   local ok, result = pcall(scoped.with_matmul_precision, precision, function()
+    config = origin.complete(config)
     local parts, session, hash = open(config, o, beat)
     is_open = true
     local found, more = work(config, o, beat, parts, session, hash)

@@ -48,6 +48,14 @@ function M.define_fields(command, name, description, first)
   command:argument("fields"):args("*"):argname(name):convert(pair):description(description)
 end
 
+--- Defines the option --from of `train` and `sweep`.
+---@param command table of argparse
+function M.define_from(command)
+  command:option("--from"):argname("RUN")
+    :description("Start from the weights of this run, of the trial with the same seed of this "
+      .. "sweep, or of a file; the same as from=RUN.")
+end
+
 --- The fields of a command as a table.
 ---@param parsed table result of argparse
 ---@param first string? name of the argument that may be omitted before the fields

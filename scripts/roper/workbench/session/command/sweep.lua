@@ -46,6 +46,7 @@ return {
       .. "scheme are in braces, and need quotes: 'position=rope,yarn{factor=4}'.")
     command:option("--folder"):argname("DIR")
       :description "Folder of the sweep; runs/NAME by default."
+    arguments.define_from(command)
     command:option("--jobs"):argname("N"):convert(arguments.number("--jobs", "size"))
       :description "Number of processes; by default one for each thread of the machine."
     command:option("--threads"):argname("N"):convert(arguments.number("--threads", "size"))
@@ -57,6 +58,9 @@ return {
       :description "An option of sbatch, such as --sbatch=--time=1:00:00. May be repeated."
   end,
   run = function(parsed)
+    if parsed.from then
+      table.insert(parsed.fields, { "from", parsed.from })
+    end
     if parsed.worker and (parsed.slurm or parsed.jobs) then
       return "--worker cannot be used with --jobs or --slurm: it is one process"
     elseif #parsed.sbatch > 0 and not parsed.slurm then

@@ -91,6 +91,7 @@ return {
       .. "position scheme are in braces, and need quotes: 'position=yarn{factor=4}'.", experiment)
     command:option("--resume"):argname("DIR")
       :description("Resume the run in this folder. Without a checkpoint, it starts again.")
+    arguments.define_from(command)
     command:flag("--dry-run")
       :description "Print the configuration and its cost; train nothing."
   end,
@@ -104,10 +105,13 @@ return {
       return "missing argument 'experiment'"
     end
     local experiments = require "roper.workbench.study.experiment"
+    fields.from = parsed.from or fields.from
     local ok, config = pcall(experiments.configure, experiment, fields)
     if not ok then
       return config
-    elseif parsed.dry_run then
+    end
+    config = require("roper.workbench.study.origin").complete(config)
+    if parsed.dry_run then
       show(config)
     else
       train(config, parsed.resume, ranks)

@@ -83,6 +83,8 @@ local COMMON <const> = tables.joined(
     { "clip", "amount", 0, "maximum norm of the gradient; 0: no limit" },
     { "problems", "size", 128, "number of problems in the final evaluation" },
     { "test_sequences", "size", 512, "number of sequences in the final evaluation" },
+    { "from", "string", false, "run, sweep (the trial of the same seed) or file of weights, from "
+      .. "which training starts" },
     { "seed", "integer", 1, "seed of the model, the batches and random sampling" },
   })
 

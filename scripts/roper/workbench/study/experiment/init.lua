@@ -46,9 +46,11 @@ function M.configure(name, given)
       suggest.hint(tostring(preset), presets, "it has")), 0)
   end
   local config, missing = { experiment = name, preset = preset }, nil
-  -- `revision` and `loaded` are accepted in the fields of an earlier run, but computed again.
+  -- `revision` and `loaded` are accepted in the fields of an earlier run, but computed again;
+  -- `origin` stays as it is.
   local known = { preset = true, revision = tostring(given.revision):find "^[%w_]+ %d",
-    loaded = given.loaded == false or tostring(given.loaded):find " %x+$" }
+    loaded = given.loaded == false or tostring(given.loaded):find " %x+$",
+    origin = given.from and tostring(given.origin):find " weights %x+$" }
   for _, field in ipairs(fields.of(definition.task, definition.model)) do
     local field_name = field[1]
     names[#names + 1] = field_name
@@ -84,7 +86,7 @@ function M.configure(name, given)
   position.complete(config, given, given.position or definition.presets[preset].position
     or config.position)
   config.revision = position.revision(config)
-  config.loaded = given.loaded ~= false and loaded.now()
+  config.loaded, config.origin = given.loaded ~= false and loaded.now(), given.origin
   return config
 end
 

@@ -3,6 +3,7 @@ local counted = require("roper.base.escape").count
 local curve = require "roper.workbench.study.report.curve"
 local d = require "roper.base.document"
 local number = require "roper.workbench.study.report.number"
+local plan = require "roper.workbench.study.sweep.plan"
 local tables = require "roper.base.tables"
 
 -- The status of the runs: "18 of 20 runs finished, 1 failed".
@@ -22,14 +23,14 @@ end
 local function stale(sweep)
   local names = {} -- by the files that made them
   for _, trial in ipairs(sweep.stale or {}) do
-    local made = trial.config.loaded or "no recorded files"
+    local made = plan.made_with(trial.config)
     names[made] = (names[made] and names[made] .. ", " or "") .. trial.name
   end
   local parts = tables.map(tables.keys(names), function(made)
     return ("%s (made with %s)"):format(names[made], made)
   end)
-  return parts[1] ~= nil and d.paragraph(("Not included, because other files were loaded: %s.")
-    :format(table.concat(parts, "; ")), "stale")
+  return parts[1] ~= nil and d.paragraph(("Not included, because loaded files or weights "
+    .. "have changed since: %s."):format(table.concat(parts, "; ")), "stale")
 end
 
 -- Returns the result of the first finished run of any method, or {} if there is none.

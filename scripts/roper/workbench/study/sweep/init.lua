@@ -7,6 +7,7 @@ local files = require "roper.base.file"
 local mutants = require "roper.workbench.study.experiment.mutants"
 local options_of = require "roper.base.options"
 local eta = require "roper.workbench.study.sweep.eta"
+local origin = require "roper.workbench.study.origin"
 local plan = require "roper.workbench.study.sweep.plan"
 local position = require "roper.workbench.study.experiment.position"
 local resume = require "roper.workbench.study.sweep.resume"
@@ -38,7 +39,7 @@ end
 local function varied_fields(trials)
   local configs = tables.map(trials, function(trial) return trial.config end)
   local varied = tables.set((configuration.fields(configs)))
-  varied.seed, varied.position, varied.loaded = nil, nil, nil
+  varied.seed, varied.position, varied.loaded, varied.origin = nil, nil, nil, nil
   for _, field in ipairs(position.FIELDS) do -- false: the position sets it as an option
     local values = tables.set(tables.map(configs, function(config)
       return config[field[1]] or nil
@@ -148,7 +149,8 @@ function M.prepare(what, fields, folder)
     local trials, notes = resume.trials(what)
     return trials, what, notes[1] and notes or nil
   end
-  local configs = (is_file and plan.load or plan.configure)(what, given)
+  local configs = tables.map((is_file and plan.load or plan.configure)(what, given),
+    origin.complete)
   if #configs == 0 then
     error("sweep: expected at least one trial, got none", 0)
   end

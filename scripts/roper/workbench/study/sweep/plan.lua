@@ -141,15 +141,24 @@ local method_hashes = setmetatable({}, { __mode = "k" }) -- by configuration
 
 -- Returns the hash of what a method is, without the files that define it.
 local function method_hash(config)
-  local hashed = method_hashes[config] or hash_without(config, "loaded", "seed")
+  local hashed = method_hashes[config] or hash_without(config, "loaded", "origin", "seed")
   method_hashes[config] = hashed
   return hashed
 end
 
 -- Returns true if a trial and one that is added later cannot be in the same statistics: they have
--- the same method, but other loaded files.
+-- the same method, but other loaded files, or the same seed, but other weights to start from.
 local function is_replaced(old, new)
-  return (old.loaded or nil) ~= (new.loaded or nil) and method_hash(old) == method_hash(new)
+  local differ = (old.loaded or nil) ~= (new.loaded or nil)
+    or old.seed == new.seed and old.origin ~= new.origin
+  return differ and method_hash(old) == method_hash(new)
+end
+
+--- Returns what made a trial besides its fields: its loaded files, and the weights it started from.
+---@param config table
+---@return string text
+function M.made_with(config)
+  return (config.loaded or "no recorded files") .. (config.origin and ", " .. config.origin or "")
 end
 
 -- Creates a trial from its configuration.

@@ -29,11 +29,12 @@ function M.stale_note(stale)
     return nil
   end
   local made = tables.keys(tables.set(tables.map(stale, function(trial)
-    return trial.config.loaded or "no recorded files"
+    return plan.made_with(trial.config)
   end)))
-  return ("%s made with other loaded files (%s; now %s) %s stale and run anew; their folders are "
-    .. "kept: %s"):format(counted(#stale, "trial"), escape.line(table.concat(made, "; ")),
-    escape.line(loaded.now() or "none"), #stale == 1 and "is" or "are", names_of(stale))
+  return ("%s made with other loaded files or weights (%s) %s stale and run anew%s; their folders "
+    .. "are kept: %s"):format(counted(#stale, "trial"), escape.line(table.concat(made, "; ")),
+    #stale == 1 and "is" or "are",
+    loaded.now() and " with " .. escape.line(loaded.now()) or "", names_of(stale))
 end
 
 -- Returns the reason why a trial cannot run, or nil.

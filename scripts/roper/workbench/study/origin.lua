@@ -1,0 +1,207 @@
+--- The origin of a run that starts from the weights of another one (the field `from`): finds them,
+--- identifies them by their content, and copies them into a model.
+local core = require "roper.core"
+local escape = require "roper.base.escape"
+local files = require "roper.base.file"
+local hash = require "roper.base.hash"
+local plan = require "roper.workbench.study.sweep.plan"
+local tables = require "roper.base.tables"
+
+local M = {}
+
+--- Name of the file with the origin in the folder of a run.
+M.FILE = "origin.json"
+
+local CHECKPOINT <const> = "checkpoint.safetensors"
+local PREFIX <const> = "model." -- of the parameters in a checkpoint
+local MOST_NAMES <const> = 8 -- of parameters in a note
+
+local function fail(text, ...)
+  error(("from: " .. text):format(...), 0)
+end
+
+-- Returns the name of a path's last part, and the folder that contains it.
+local function split(path)
+  local name = path:match "([^/]+)/*$" or path
+  return name, path:match "^(.-)/*[^/]+/*$"
+end
+
+-- Returns the content of config.json in the folder of a run; nil in any other folder.
+local function about(folder)
+  local content = files.decode(folder .. "/config.json")
+  return content and type(content.config) == "table" and content.config or nil
+end
+
+-- Returns the trials of a sweep, or of one method of it: SWEEP/METHOD.
+local function trials_of(from)
+  local stat = files.stat(from)
+  if stat then
+    return stat.type == "directory" and plan.read(from)
+      or fail("expected a run, a sweep or a file of weights, got %s", escape.line(from))
+  end
+  local method, folder = split(from)
+  local trials = folder ~= "" and files.stat(folder) and plan.read(folder)
+  if not trials then
+    files.check_folder("from", from)
+  end
+  local list = tables.map(trials, function(trial)
+    return trial.config.position == method and trial or nil
+  end)
+  return list[1] and list or fail("%s has no trial with position=%s", escape.line(folder), method)
+end
+
+local function names_of(trials)
+  return escape.line(table.concat(tables.map(trials, function(trial)
+    return trial.name
+  end), ", "))
+end
+
+-- Returns the trial of a sweep with the seed of a configuration; of several, the one with its
+-- position.
+local function trial_of(from, config)
+  local trials = trials_of(from)
+  local list = tables.map(trials, function(trial)
+    return trial.config.seed == config.seed and trial or nil
+  end)
+  if not list[1] then
+    fail("%s has no trial of seed %d; it has %s", escape.line(from), config.seed, names_of(trials))
+  end
+  local same = tables.map(list, function(trial)
+    return trial.config.position == config.position and trial or nil
+  end)
+  if #list > 1 and #same ~= 1 then
+    fail("%s has several trials of seed %d: %s; name one of them, or a method, such as %s/%s",
+      escape.line(from), config.seed, names_of(list), escape.line(from:gsub("/+$", "")),
+      list[1].config.position)
+  end
+  return #list > 1 and same[1] or list[1]
+end
+
+-- Finds the file with the weights for a configuration. Returns its path, the name of the run or
+-- file, and the configuration of the run.
+local function find(config)
+  local from = config.from
+  local stat = files.stat(from)
+  if stat and stat.type == "file" then
+    return from, (split(from))
+  end
+  local folder, source = from, stat and about(from)
+  if not source then
+    local trial = trial_of(from, config)
+    folder, source = trial.folder, trial.config
+  end
+  local path = folder .. "/" .. CHECKPOINT
+  if not files.stat(path) then
+    fail("%s has no %s", escape.line(folder), CHECKPOINT)
+  end
+  return path, (split(folder)), source
+end
+
+-- Returns the hash of the parameters in the bytes of a safetensors file: of their names, types,
+-- shapes and values in the order of the names.
+local function hash_of(path, bytes, prefix)
+  local length = #bytes >= 8 and ("<I8"):unpack(bytes) or 0
+  local header = math.ult(length, #bytes) and files.parse(bytes:sub(9, 8 + length))
+    or fail("%s is damaged", escape.line(path))
+  local digest = core.hash ""
+  for _, name in ipairs(tables.keys(header)) do
+    local entry = header[name]
+    if name:sub(1, #prefix) == prefix and name ~= "__metadata__" then
+      local first, last = entry.data_offsets[1], entry.data_offsets[2]
+      digest = core.hash(("%s %s [%s] "):format(name:sub(#prefix + 1), entry.dtype,
+        table.concat(entry.shape, ",")), digest)
+      digest = core.hash(bytes:sub(9 + length + first, 8 + length + last), digest)
+    end
+  end
+  return hash.digits(digest)
+end
+
+-- Reads the weights for a configuration. Returns the tensors of the parameters by name, and the
+-- text that identifies them.
+local function read(config)
+  local path, name, source = find(config)
+  local bytes = files.read(path)
+  local tensors, metadata = core.load_safetensors(path)
+  local prefix = metadata.roper == "training" and PREFIX or ""
+  local step = prefix ~= "" and require("roper.model.checkpoint").training_step(path)
+  local parameters = {}
+  for key, tensor in pairs(tensors) do
+    if key:sub(1, #prefix) == prefix then
+      parameters[key:sub(#prefix + 1)] = tensor
+    end
+  end
+  return parameters, ("%s%s%s weights %s"):format(name, source and " trial " .. plan.hash(source)
+    or "", step and " step " .. step or "", hash_of(path, bytes, prefix)), path
+end
+
+--- Adds the origin of the weights to a configuration that has the field `from`, unless it is there:
+--- the name and the trial's hash of the run, its step, and the hash of the weights.
+---
+--- Errors: `from` is not a run, a sweep or a file of weights; the sweep has no trial of the seed,
+--- or several of other positions; the run has no checkpoint.
+---@param config table from `experiment.configure`
+---@return table config
+function M.complete(config)
+  if not config.from or config.origin then
+    return config
+  end
+  local _, text = read(config)
+  return tables.merged(config, { origin = text })
+end
+
+-- Lists names in a note.
+local function listed(names)
+  local shown = table.concat(names, ", ", 1, math.min(#names, MOST_NAMES))
+  return #names > MOST_NAMES and ("%s and %d more"):format(shown, #names - MOST_NAMES) or shown
+end
+
+local function described(name, tensor)
+  return ("%s [%s]"):format(name, table.concat(tensor:shape(), ", "))
+end
+
+--- Copies the weights of a configuration's origin into a model: every parameter that both have with
+--- the same shape and type.
+---
+--- Errors: the weights are others than when the configuration was made; no parameter fits.
+---@param config table from `complete`
+---@param model Module
+---@return table about from, origin; taken: names of parameters; new: those that only the model
+---   has; unused: those that only the origin has, with their shapes
+---@return string note
+function M.load(config, model)
+  local tensors, text, path = read(config)
+  if text ~= config.origin then
+    fail("%s has other weights (%s) than when this run was defined (%s); start a new run",
+      escape.line(config.from), text, config.origin)
+  end
+  local found = { from = config.from, origin = text, taken = core.json_array {},
+    new = core.json_array {}, unused = core.json_array {} }
+  local pairs_of = {}
+  for _, entry in ipairs(model:named_parameters()) do
+    local there = tensors[entry.name]
+    if there and there:dtype() == entry.tensor:dtype()
+      and table.concat(there:shape(), " ") == table.concat(entry.tensor:shape(), " ") then
+      table.insert(found.taken, entry.name)
+      table.insert(pairs_of, { entry.tensor, there })
+      tensors[entry.name] = nil
+    else
+      table.insert(found.new, described(entry.name, entry.tensor))
+    end
+  end
+  for _, name in ipairs(tables.keys(tensors)) do
+    table.insert(found.unused, described(name, tensors[name]))
+  end
+  local here = #found.new > 0 and ("; new here: " .. listed(found.new)) or ""
+  local there = #found.unused > 0 and ("; not used: " .. listed(found.unused)) or ""
+  if not pairs_of[1] then
+    fail("%s and this model have no parameter of the same name and shape%s%s", escape.line(path),
+      here, there)
+  end
+  for _, pair in ipairs(pairs_of) do
+    pair[1]:copy(pair[2])
+  end
+  return found, ("starts from %s: %d of %d parameters taken%s%s; the optimizer starts fresh")
+    :format(escape.line(path), #pairs_of, #pairs_of + #found.new, here, there)
+end
+
+return M
