@@ -124,6 +124,30 @@ function M.text()
   end), ", ") or nil
 end
 
+--- The hashes in a text from `text`, by name.
+---@param text string?
+---@return table<string, string> hashes
+function M.parse(text)
+  local hashes = {}
+  for name, digits in (text or ""):gmatch "([^,]+) (%x+)" do
+    name = name:match "^%s*(.*)$"
+    hashes[name] = (hashes[name] and hashes[name] .. " " or "") .. digits -- of files of one name
+  end
+  return hashes
+end
+
+--- The files in a text from `text` that are loaded with another content.
+---@param text string?
+---@return string? edited nil if there are none
+function M.edited(text)
+  local was, now, list = M.parse(text), M.parse(M.text()), {}
+  for _, name in ipairs(tables.keys(was)) do
+    list[#list + 1] = now[name] and now[name] ~= was[name]
+      and ("%s %s, now %s"):format(name, was[name], now[name]) or nil
+  end
+  return list[1] and table.concat(list, "; ") or nil
+end
+
 --- The --load options of a command line that runs the same files.
 ---@return string words each with a space in front; "" without files
 function M.words()

@@ -4,6 +4,7 @@ local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local files = require "roper.base.file"
 local hooks = require "roper.model.hooks"
+local load_option = require "roper.base.load_option"
 local modules = require "roper.model.module"
 local Module = modules.Module
 local numbers = require "roper.base.format.number"
@@ -14,11 +15,27 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- Loads a file: npy, safetensors, or a model from `save`. The content determines the
---- format, not the name.
+-- Returns the tensors of a training checkpoint that belong to its model, and metadata with the
+-- model's options. Returns nil if a file of an older version of roper has no options.
+local function model_in(tensors, metadata)
+  local config = files.parse(metadata.config or "{}") or {}
+  local options = metadata.options
+    or type(config.model) == "table" and config.model.vocabulary and core.json_encode(config.model)
+  local parameters = {}
+  for name, tensor in pairs(tensors) do
+    local short = name:match "^model%.(.*)$"
+    parameters[short or false] = tensor
+  end
+  parameters[false] = nil
+  return options and parameters, tables.merged(metadata, { options = options or nil })
+end
+
+--- Loads a file: npy, safetensors, a model from `save`, or the model in a checkpoint of a run. The
+--- content determines the format, not the name. For the folder of a run, it loads its last
+--- checkpoint.
 ---
 --- Errors: the file is missing, damaged or of another kind; a model's class or position scheme is
---- not registered.
+--- not registered; a file of --load has another content than when the model was saved.
 ---
 ---     > path = os.tmpname() .. ".npy"
 ---     > roper.save(path, roper.eye(2))
@@ -32,11 +49,26 @@ local M = {}
 ---@return table? metadata of a safetensors file: strings by name
 function M.load(path)
   arguments.check("load", "path", "string", path)
+  local stat = files.stat(path)
+  local is_folder = stat and stat.type == "directory"
+  if is_folder then
+    path = path:gsub("/+$", "") .. "/checkpoint.safetensors"
+  end
   local value, metadata = core.load(path)
   if not metadata then -- of npy
     return value
   elseif metadata.roper == "model" then
     return M.restore_model(path, value, metadata)
+  end
+  local parameters, with_options
+  if metadata.roper == "training" then
+    parameters, with_options = model_in(value, metadata)
+  end
+  if parameters then
+    return M.restore_model(path, parameters, with_options)
+  elseif is_folder then
+    error(("load: %s does not contain the options of its model; use roper.runs.model for a run of "
+      .. "an experiment"):format(path), 0)
   end
   return value, metadata
 end
@@ -119,6 +151,7 @@ local function metadata_of(model)
     class = class,
     options = options,
     settings = encoded_settings(model),
+    loaded = options and load_option.text(),
     replaced = #replaced > 0 and table.concat(replaced, ", ") or nil,
   }
   return next(metadata) and metadata or nil
@@ -314,6 +347,10 @@ end
 function M.restore_model(path, tensors, metadata)
   arguments.check("checkpoint.restore_model", "path", "string", path,
     "tensors", "table", tensors, "metadata", "table", metadata)
+  local edited = load_option.edited(metadata.loaded)
+  if edited then
+    error(("%s: made with %s; load the same files with --load"):format(path, edited), 0)
+  end
   local options = decode(path, metadata, "options")
   local missing = position.missing(options.position)
   if not metadata.class then
@@ -375,7 +412,7 @@ function M.save_training(path, state)
   end
   local task_seed, task_counter = state.task:random()
   local seed, counter = core.random_state()
-  core.save_safetensors(path, tensors, {
+  core.save_safetensors(path, tensors, tables.merged(metadata_of(state.model), {
     roper = "training",
     settings = encoded_settings(state.model),
     config = core.json_encode(state.config),
@@ -387,7 +424,7 @@ function M.save_training(path, state)
       task = { task_seed, task_counter },
       random = { seed, counter },
     },
-  })
+  }))
 end
 
 -- Formats a value of a configuration for messages.

@@ -2,6 +2,7 @@ local arrays = require("tests.arrays")
 local checkpoint = require("roper.model.checkpoint")
 local core = require("roper.core")
 local models = require("tests.models")
+local process = require("tests.process")
 local roper = require("roper")
 local scratch = require("tests.scratch")
 local tables = require("roper.base.tables")
@@ -392,6 +393,49 @@ describe("checkpoint.save and load", function()
       class = "NeverDefined", options = "{}" })
     assert.error_matches(function() roper.load(path) end, "own.safetensors: needs the model class "
       .. "NeverDefined: define it first %(roper.nn.class%), in the shell with %-%-load FILE")
+  end)
+
+  it("are in the folder of a run, and in both of its files", function()
+    local task = models.task({ seed = 1 })
+    local model = models.small({ seed = 1, position = "learned", length = 80 })
+    local folder = scratch.path("run")
+    roper.train({ model = model, task = task, optimizer = roper.optim.Adam(), steps = 2, batch = 2,
+      run = folder, progress = false, evaluate_every = 2, best = "x",
+      evaluate = function() return { x = 1 } end })
+    for _, path in ipairs({ folder, folder .. "/", folder .. "/checkpoint.safetensors",
+                            folder .. "/best.safetensors" }) do
+      assert.same(models.values(model), models.values(roper.load(path)))
+    end
+    -- A file of an older version, with the options in the configuration, and one without them.
+    local path = folder .. "/checkpoint.safetensors"
+    local tensors, metadata = core.load_safetensors(path)
+    metadata.options = nil
+    core.save_safetensors(path, tensors, metadata)
+    assert.same(models.values(model), models.values(roper.load(folder)))
+    metadata.config = "{}"
+    core.save_safetensors(path, tensors, metadata)
+    assert.same({ tensors, metadata }, { roper.load(path) })
+    assert.error_matches(function() roper.load(folder) end,
+      "^load: .*/run/checkpoint.safetensors does not contain the options of its model; use "
+        .. "roper.runs.model for a run of an experiment$")
+    assert.error_matches(function() roper.load(scratch.path(".")) end,
+      'cannot read ".*/checkpoint.safetensors"')
+  end)
+
+  it("refuse a loaded file with another content", function()
+    local path, near = scratch.path("m.safetensors"), scratch.path("near.lua")
+    local function call(code)
+      return process.run({ "./roper", "-e", ("require('roper.base.load_option').run %q %s"):format(
+        near, code:format(path)) })
+    end
+    scratch.write("near.lua", "roper.position.register('near', {})")
+    assert.equal(0, (call("roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2, "
+      .. "position = 'near'}:save %q")))
+    assert.equal(0, (call("roper.load %q")))
+    scratch.write("near.lua", "roper.position.register('near', {}) -- changed")
+    local status, _, errors = call("roper.load %q")
+    assert.equal(1, status)
+    assert.matches("m.safetensors: made with near.lua %x+, now %x+; load the same files", errors)
   end)
 
   it("keep a custom module, whatever it and its fields are called", function()

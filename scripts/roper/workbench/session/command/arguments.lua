@@ -56,6 +56,21 @@ function M.define_from(command)
       .. "sweep, or of a file; the same as from=RUN.")
 end
 
+--- Adds the value of --from to the fields of a command.
+---@param parsed table result of argparse
+---@return string? problem if the field is given, too
+function M.add_from(parsed)
+  for _, pair in ipairs(parsed.from and parsed.fields or {}) do
+    if pair[1] == "from" then
+      return "field 'from' is given twice"
+    end
+  end
+  if parsed.from then
+    table.insert(parsed.fields, { "from", parsed.from })
+  end
+  return nil
+end
+
 --- The fields of a command as a table.
 ---@param parsed table result of argparse
 ---@param first string? name of the argument that may be omitted before the fields

@@ -58,8 +58,9 @@ return {
       :description "An option of sbatch, such as --sbatch=--time=1:00:00. May be repeated."
   end,
   run = function(parsed)
-    if parsed.from then
-      table.insert(parsed.fields, { "from", parsed.from })
+    local problem = arguments.add_from(parsed)
+    if problem then
+      return problem
     end
     if parsed.worker and (parsed.slurm or parsed.jobs) then
       return "--worker cannot be used with --jobs or --slurm: it is one process"

@@ -96,6 +96,10 @@ return {
       :description "Print the configuration and its cost; train nothing."
   end,
   run = function(parsed)
+    local problem = arguments.add_from(parsed)
+    if problem then
+      return problem
+    end
     local ranks = not parsed.dry_run and require("roper.training.ranks").ranks() or nil
     local fields = arguments.fields(parsed, "experiment")
     local experiment = parsed.experiment
@@ -105,7 +109,6 @@ return {
       return "missing argument 'experiment'"
     end
     local experiments = require "roper.workbench.study.experiment"
-    fields.from = parsed.from or fields.from
     local ok, config = pcall(experiments.configure, experiment, fields)
     if not ok then
       return config

@@ -3,6 +3,7 @@
 local escape = require "roper.base.escape"
 local files = require "roper.base.file"
 local load_option = require "roper.base.load_option"
+local parse = load_option.parse
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -14,16 +15,6 @@ M.FOLDER = "loaded"
 ---@return string? text nil without files
 function M.now()
   return load_option.text()
-end
-
--- Returns the hashes in a text from `load_option.text` by name. A name may occur twice.
-local function parse(text)
-  local hashes = {}
-  for name, hash in (text or ""):gmatch "([^,]+) (%x+)" do
-    name = name:match "^%s*(.*)$"
-    hashes[name] = (hashes[name] and hashes[name] .. " " or "") .. hash
-  end
-  return hashes
 end
 
 --- Returns the names in a text that describes loaded files, without modules.

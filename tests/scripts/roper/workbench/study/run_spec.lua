@@ -52,7 +52,7 @@ describe("run.run", function()
     end
     assert.same(result.samples, decode("samples.json"))
     assert.same(result.metrics, metrics.read(folder .. "/metrics.jsonl"))
-    local tensors = roper.load(folder .. "/checkpoint.safetensors")
+    local tensors = roper.load_safetensors(folder .. "/checkpoint.safetensors")
     for _, entry in ipairs(result.model:named_parameters()) do
       assert.same(entry.tensor:totable(), tensors["model." .. entry.name]:totable())
     end
