@@ -105,8 +105,11 @@ local function unfinished(runs)
     elseif can_resume and run.kept ~= false and run.config.experiment then
       line = resume_command.resume(run.folder)
     end
-    if line and not known[line] then
-      known[line], lines[#lines + 1] = true, line
+    local text = run.config.loaded or ""
+    if line and not known[line .. text] then
+      known[line .. text] = true
+      lines[#lines + 1] = line .. (require("roper.base.load_option").text() and ""
+        or require("roper.workbench.study.experiment.loaded").copies(run.folder, text))
     end
   end
   return (#notes > 0 and "\n" .. table.concat(notes, "\n") .. "\n" or "")

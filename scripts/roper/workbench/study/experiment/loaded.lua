@@ -46,15 +46,18 @@ function M.of(config, provenance)
   return last and last.loaded or nil, false
 end
 
--- Returns the options that load a run's copies of its files; "" without copies.
-local function copies_of(folder, hashes)
+--- Returns the options that load a run's copies of its files.
+---@param folder string of the run
+---@param text string? that describes its loaded files
+---@return string options each with a space in front; "" without copies
+function M.copies(folder, text)
   local options = {}
-  for _, name in ipairs(tables.keys(hashes)) do
+  for _, name in ipairs(tables.keys(parse(text))) do
     local path = ("%s/%s/%s"):format(folder, M.FOLDER, name)
     options[#options + 1] = not name:find "^module " and files.stat(path)
       and " --load " .. escape.word(escape.line(path)) or nil
   end
-  return options[1] and "; the run keeps a copy:" .. table.concat(options) or ""
+  return table.concat(options)
 end
 
 --- Returns how the loaded files differ from those that made a run.
@@ -77,8 +80,9 @@ function M.difference(folder, text, is_complete)
   if not list[1] then
     return nil, false
   end
-  return ("made %s%s"):format(escape.line(table.concat(list, "; ")), copies_of(folder, wanted)),
-    is_edited
+  local copies = M.copies(folder, text)
+  return ("made %s%s"):format(escape.line(table.concat(list, "; ")),
+    copies ~= "" and "; the run keeps a copy:" .. copies or ""), is_edited
 end
 
 --- Raises an error unless the loaded files are those that made a run.

@@ -273,6 +273,18 @@ describe("experiment.build", function()
     end
   end)
 
+  it("refuses a configuration of other loaded files", function()
+    local config = experiment.configure("addition")
+    assert.is_nil(config.loaded)
+    config.loaded = "near.lua 0123456789abcdef"
+    assert.has_error(function() experiment.check(config) end, "experiment: this configuration was "
+      .. "made with near.lua 0123456789abcdef; loaded now: none")
+    config.experiment = nil
+    assert.is_nil(experiment.configure("addition", config).loaded)
+    assert.error_matches(function() experiment.configure("addition", { loaded = "x" }) end,
+      'addition has no field "loaded"')
+  end)
+
   it("refuses a configuration of another revision", function()
     local config = experiment.configure("addition", { preset = "smoke", position = "kerple" })
     local again = tables.merged(config) -- as a run's folder has it

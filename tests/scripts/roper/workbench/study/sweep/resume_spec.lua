@@ -128,11 +128,15 @@ describe("a sweep with a loaded file", function()
     for _, trial in ipairs(trials) do
       os.remove(trial.folder .. "/result.json")
     end
+    local _, listed = process.run({ "./roper", "runs", folder })
+    local copy = ("./roper sweep %s --load %s/loaded/near.lua"):format(folder, trials[1].folder)
+    contains(listed, copy)
+    contains(listed, ("./roper sweep %s "):format(folder))
     local output = resume(0)
     contains(output, ("1 trial skipped: %s: made with --load of near.lua "):format(trials[1].name))
     contains(output, "1 of 2 runs finished")
     os.remove(trials[2].folder .. "/result.json")
-    output = resume(0, "--load", near)
+    output = select(3, process.run({ "sh", "-c", copy }))
     contains(output, ("1 trial skipped: %s: made without loaded files; run the sweep without "
       .. "--load"):format(trials[2].name))
     contains(output, "1 trial, 0 finished")
