@@ -205,7 +205,7 @@ describe("./roper runs", function()
                 { status, errors })
     status, _, errors = list(folder, "status=failed,finishd")
     assert.same({ 1, "roper: field status: expected one of finished, failed, running, stopped, "
-      .. 'waiting, got "finishd"; did you mean "finished"?\n' }, { status, errors })
+      .. 'waiting, stale, got "finishd"; did you mean "finished"?\n' }, { status, errors })
     status, _, errors = list("/nowhere")
     assert.same({ 1, "roper: runs: there is no folder /nowhere\n" }, { status, errors })
   end)
