@@ -161,7 +161,7 @@ describe("./roper", function()
         .. "with those not yet garbage%-collected;\nabout %d+ ms a step with %d+ threads, "
         .. "<?%w+ for 20 steps\n$"), result.output)
       for line in result.output:gmatch("[^\n]+") do
-        assert.is_true(#line <= 80, line)
+        assert.is_true(utf8.len(line) <= 80, line)
       end
     end)
 
