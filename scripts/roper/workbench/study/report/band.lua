@@ -5,19 +5,23 @@ local summary = require "roper.workbench.study.summary"
 
 local M = {}
 
--- Maximum number of points of a band by the number of runs: the time of an interval doubles with
--- each run, up to 16.
-local MOST_POINTS <const> = { { 12, 240 }, { 14, 60 }, { math.huge, 24 } }
+-- Maximum number of points of all intervals of a chart by the number of runs: the time of an
+-- interval doubles with each run, up to 16.
+local MOST_POINTS <const> = { { 10, 2000 }, { 12, 1000 }, { 14, 300 }, { math.huge, 100 } }
+
+-- Minimum number of points of an interval.
+local LEAST_POINTS <const> = 8
 
 -- Returns true if so many runs can have an interval.
 local function is_enough(runs)
   return statistics.least_p(runs) < summary.LEVEL
 end
 
-local function points_for(runs)
+-- Returns the maximum number of points of the interval of a mean.
+local function points_for(runs, means)
   for _, row in ipairs(MOST_POINTS) do
     if runs <= row[1] then
-      return row[2]
+      return math.max(LEAST_POINTS, row[2] // means)
     end
   end
 end
@@ -31,11 +35,11 @@ local function range(values)
 end
 
 -- Returns the band of curves: {x, low, high}, with NaN where a curve breaks.
-local function of_curves(curves, bounds)
+local function of_curves(curves, bounds, most)
   local aligned, band = curve.aligned(curves), { x = {}, low = {}, high = {} }
-  local every = math.ceil(#aligned / points_for(#curves))
+  local every = math.ceil(#aligned / (most or #aligned))
   for i, one in ipairs(aligned) do
-    if i % every == 1 or every == 1 or i == #aligned then
+    if i % every == 1 or every == 1 or i == #aligned or not one[2] then
       local k = #band.x + 1
       band.x[k], band.low[k], band.high[k] = one[1], 0 / 0, 0 / 0
       if one[2] then
@@ -59,7 +63,7 @@ function M.add(means)
   local kind = most > 1 and (is_enough(most) and "interval" or "range") or nil
   for _, mean in ipairs(kind and means or {}) do
     if kind == "interval" and is_enough(mean.runs) then
-      mean.band = of_curves(mean.members, interval)
+      mean.band = of_curves(mean.members, interval, points_for(mean.runs, #means))
     elseif kind == "range" and mean.runs > 1 then
       mean.band = of_curves(mean.members, range)
     end

@@ -91,8 +91,8 @@ local function bare(means)
   end)
 end
 
--- The views of a part of a figure: single runs, and bands if there are any. Bands come first if
--- there are many methods.
+-- The views of a part of a figure: single runs, and bands if there are any. Bands also come first
+-- if there are many methods.
 local function views(figure, part)
   local function view(name, lines, note)
     local plot = M.plot(base_tables.merged(figure, { lines = lines }))
@@ -102,7 +102,7 @@ local function views(figure, part)
   local runs = view("single runs", base_tables.joined(thinned(part.curves), bare(part.means)),
     part.runs_note)
   local means = part.bands and view("bands", part.means, part.note)
-  if means and #part.means > curve.MANY then
+  if means and (figure.bands_first or #part.means > curve.MANY) then
     return { means, runs }
   end
   return base_tables.entries { runs or false, means or false }

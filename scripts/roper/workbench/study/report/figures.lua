@@ -22,6 +22,7 @@ local WIDE <const> = 6
 ---@field level? {value: number, text: string} of a horizontal line
 ---@field lengths? number[] ticks of the x axis
 ---@field is_log? boolean true if the x axis is logarithmic
+---@field bands_first? boolean true if a page shows bands before single runs
 ---@field hint? string|false after the notes on a page
 ---@field parts table[] alternatives {name, curves, means, bands, note, runs_note}: single runs;
 ---   means with bands; kind of the bands; what the means and the runs are
@@ -132,7 +133,7 @@ function M.lengths(view)
       title = base.title:gsub("^%l", string.upper) .. " by length",
       x = "times the length in training",
       low = base.low, high = base.high, parts = { part }, lengths = times,
-      is_log = times[#times] / times[1] >= WIDE } or nil
+      is_log = times[#times] / times[1] >= WIDE, bands_first = true } or nil
   end
   return figures
 end

@@ -94,6 +94,9 @@ describe("completion of the methods of a report", function()
     assert.same({}, words("roper report nowhere --method "))
     assert.same({}, words("roper report "))
     assert.same({ "--method" }, words(("roper report %s --m"):format(folder)))
+    assert.same({ "--csv" }, words(("roper report %s --c"):format(folder)))
+    assert.same({ "--latex", "--layer" }, words(("roper report %s --la"):format(folder)))
+    assert.same({}, words(("roper report %s --csv "):format(folder))) -- the shell offers folders
   end)
 end)
 

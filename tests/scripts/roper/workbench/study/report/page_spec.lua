@@ -70,6 +70,8 @@ describe("page.render", function()
       assert.truthy(text:find(expected), expected)
       local picture = text:match('.*(<svg [^>]*aria%-label="Accuracy by length.*)')
       local axes, bands = svgs.axes(picture), 0
+      local first = text:match("<label[^>]*>(.-)</label>")
+      assert.equal(seeds > 1 and "bands" or nil, first)
       for d in text:gmatch('class="band s%d" d="(.-)"') do
         bands = bands + 1
         local low, high = math.huge, -math.huge
