@@ -575,6 +575,19 @@ describe("the page in a browser", function()
     assert.equal("hidden", said("empty"))
   end)
 
+  with_browser("shows the value under the pointer on a logarithmic axis", function()
+    local view = reports.lengths({ "rope", "roper" }, 6)
+    local document = browser.load(path, page.render(view), [[
+      const plot = [...document.querySelectorAll(".plot")].find(
+        (plot) => plot.getAttribute("aria-label") === "Accuracy by length");
+      const box = plot.getBoundingClientRect();
+      plot.dispatchEvent(new PointerEvent("pointermove", { bubbles: true,
+        clientX: box.left + 0.62 * box.width, clientY: box.top + 0.2 * box.height }));
+      document.body.dataset.tip = document.getElementById("tip").textContent;]])
+    assert.truthy(document:find('data-tip="roper, mean of 6\ntimes the length in training 2: 0.73"',
+      1, true), document:match('data%-tip="[^"]*"'))
+  end)
+
   with_browser("keeps hostile text as text", function()
     for _, text in ipairs({ HOSTILE[2], HOSTILE[3] }) do
       local trial = reports.trial("rope", 1, "finished")
