@@ -2,6 +2,7 @@
 --- identifies them by their content, and copies them into a model.
 local core = require "roper.core"
 local escape = require "roper.base.escape"
+local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.base.file"
 local hash = require "roper.base.hash"
 local plan = require "roper.workbench.study.sweep.plan"
@@ -116,8 +117,8 @@ local function hash_of(path, bytes, prefix)
   return hash.digits(digest)
 end
 
--- Reads the weights for a configuration. Returns the tensors of the parameters by name, and the
--- text that identifies them.
+-- Reads the weights for a configuration. Returns the tensors of the parameters by name, the text
+-- that identifies them, the path of their file, and the configuration of their run.
 local function read(config)
   local path, name, source = find(config)
   local bytes = files.read(path)
@@ -131,7 +132,25 @@ local function read(config)
     end
   end
   return parameters, ("%s%s%s weights %s"):format(name, source and " trial " .. plan.hash(source)
-    or "", step and " step " .. step or "", hash_of(path, bytes, prefix)), path
+    or "", step and " step " .. step or "", hash_of(path, bytes, prefix)), path, source
+end
+
+-- Returns the tokens of a configuration's task, as one text; nil for text, whose tokenizer is not
+-- known here, and for an experiment that is not registered.
+local function tokens_of(config)
+  local ok, words = pcall(function()
+    return experiment.has_problems(config) and experiment.task(config):vocabulary()
+  end)
+  return ok and words and table.concat(words, "\n") or nil
+end
+
+-- Returns a warning if the source has other tokens with the same numbers, or "".
+local function warning_of(config, source, taken)
+  local here = source and tables.set(taken)["embedding.weight"] and tokens_of(config)
+  local there = here and tokens_of(source)
+  return here and there and here ~= there
+    and ("; its vocabulary differs: its embeddings belong to the tokens of %s"):format(
+      escape.line(tostring(source.experiment))) or ""
 end
 
 --- Adds the origin of the weights to a configuration that has the field `from`, unless it is there:
@@ -169,7 +188,7 @@ end
 ---   has; unused: those that only the origin has, with their shapes
 ---@return string note
 function M.load(config, model)
-  local tensors, text, path = read(config)
+  local tensors, text, path, source = read(config)
   if text ~= config.origin then
     fail("%s has other weights (%s) than when this run was defined (%s); start a new run",
       escape.line(config.from), text, config.origin)
@@ -200,8 +219,9 @@ function M.load(config, model)
   for _, pair in ipairs(pairs_of) do
     pair[1]:copy(pair[2])
   end
-  return found, ("starts from %s: %d of %d parameters taken%s%s; the optimizer starts fresh")
-    :format(escape.line(path), #pairs_of, #pairs_of + #found.new, here, there)
+  return found, ("starts from %s: %d of %d parameters taken%s%s%s; the optimizer starts fresh")
+    :format(escape.line(path), #pairs_of, #pairs_of + #found.new, here, there,
+      warning_of(config, source, found.taken))
 end
 
 return M

@@ -67,6 +67,21 @@ describe("origin", function()
       configure({ from = best }).origin:match("weights.*"))
   end)
 
+  it("notes that the embeddings belong to other tokens", function()
+    run(source, "position=rope", "seed=1")
+    local trial = plan.read(source)[1]
+    roper.tasks.register("origin_spec", { vocabulary = tables.map(
+      experiment.task(trial.config):vocabulary(), function(word, i)
+        return i == 1 and "<x>" or word
+      end), generate = function() return "<x>", "<x>" end })
+    local config = experiment.configure("origin_spec", { preset = "smoke", d_model = 16,
+      from = trial.folder })
+    config = origin.complete(config)
+    local _, note = origin.load(config, experiment.build(config).model)
+    contains(note, "; its vocabulary differs: its embeddings belong to the tokens of "
+      .. "substring_index; the optimizer")
+  end)
+
   it("refuses weights that changed, and weights without a common parameter", function()
     run(source, "position=rope", "seed=1")
     local trial = plan.read(source)[1]
