@@ -153,6 +153,8 @@ local function warning_of(config, source, taken)
       escape.line(tostring(source.experiment))) or ""
 end
 
+local known = {} -- origins by path, size and time; the trials of a seed share a source
+
 --- Adds the origin of the weights to a configuration that has the field `from`, unless it is there:
 --- the name and the trial's hash of the run, its step, and the hash of the weights.
 ---
@@ -164,8 +166,11 @@ function M.complete(config)
   if not config.from or config.origin then
     return config
   end
-  local _, text = read(config)
-  return tables.merged(config, { origin = text })
+  local path = find(config)
+  local stat = files.stat(path)
+  local key = ("%s %d %d %d"):format(path, stat.size, stat.mtime.sec, stat.mtime.nsec)
+  known[key] = known[key] or select(2, read(config))
+  return tables.merged(config, { origin = known[key] })
 end
 
 -- Lists names in a note.
