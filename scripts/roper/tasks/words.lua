@@ -23,7 +23,7 @@ end
 
 --- Prepares a vocabulary for `encode`.
 ---@param words string[] distinct, not empty
----@return table vocabulary words; ids: by word
+---@return table vocabulary words; ids: by word; others for `encode`
 function M.new(words)
   local ids, by_byte = {}, {}
   for i, word in ipairs(words) do
@@ -32,10 +32,12 @@ function M.new(words)
     by_byte[byte] = by_byte[byte] or {}
     table.insert(by_byte[byte], word)
   end
-  for _, list in pairs(by_byte) do
+  local alone = {} -- the ids of words that no other word begins like, if they have one byte
+  for byte, list in pairs(by_byte) do
     table.sort(list, function(a, b) return #a > #b end)
+    alone[byte] = #list[1] == 1 and ids[list[1]] or nil
   end
-  return { words = words, ids = ids, by_byte = by_byte }
+  return { words = words, ids = ids, by_byte = by_byte, alone = alone }
 end
 
 --- Converts a text to token ids, always with the longest word that fits.
@@ -44,19 +46,20 @@ end
 ---@return integer[]? ids nil if no word fits
 ---@return integer? index of the byte at which none fits
 function M.encode(vocabulary, text)
-  local ids, at = {}, 1
+  local ids, at, alone = {}, 1, vocabulary.alone
   while at <= #text do
-    local found
-    for _, word in ipairs(vocabulary.by_byte[text:byte(at)] or {}) do
+    local byte = text:byte(at)
+    local id, bytes = alone[byte], 1
+    for _, word in ipairs(not id and vocabulary.by_byte[byte] or {}) do
       if text:sub(at, at + #word - 1) == word then
-        found = word
+        id, bytes = vocabulary.ids[word], #word
         break
       end
     end
-    if not found then
+    if not id then
       return nil, at
     end
-    ids[#ids + 1], at = vocabulary.ids[found], at + #found
+    ids[#ids + 1], at = id, at + bytes
   end
   return ids
 end
