@@ -193,24 +193,30 @@ local function is_optional(row)
   return row[3] ~= nil or type(row[2]) == "table" or row[2]:sub(-1) == "?"
 end
 
---- The declared options as documentation comments: a class with a field for each row.
+--- Options as a documentation comment: a class with a field for each row.
+---@param class string
+---@param rows OptionRow[] parent, text: as for `define`
 ---@return string lua
-function M.comments()
-  local lines = {}
-  for _, one in ipairs(order) do
-    lines[#lines + 1] = "---@class " .. one.class .. (one.parent and ": " .. one.parent or "")
-      .. (one.rows.text and " " .. one.rows.text or "")
-    for _, row in ipairs(one.rows) do
-      local default = row.shown or type(row[3]) == "string" and ('"%s"'):format(row[3])
-        or type(row[3]) == "table" and "{}" or tostring(row[3]):gsub("e([-+])0", "e%1")
-      local text = { default ~= "nil" and "= " .. default or nil }
-      text[#text + 1] = row[4]
-      lines[#lines + 1] = ("---@field %s%s %s %s"):format(row[1], is_optional(row) and "?" or "",
-        type_of(row), table.concat(text, "; "))
-    end
-    lines[#lines + 1] = ""
+function M.comment(class, rows)
+  local lines = { "---@class " .. class .. (rows.parent and ": " .. rows.parent or "")
+    .. (rows.text and " " .. rows.text or "") }
+  for _, row in ipairs(rows) do
+    local default = row.shown or type(row[3]) == "string" and ('"%s"'):format(row[3])
+      or type(row[3]) == "table" and "{}" or tostring(row[3]):gsub("e([-+])0", "e%1")
+    local text = { default ~= "nil" and "= " .. default or nil }
+    text[#text + 1] = row[4]
+    lines[#lines + 1] = ("---@field %s%s %s %s"):format(row[1], is_optional(row) and "?" or "",
+      type_of(row), table.concat(text, "; "))
   end
   return table.concat(lines, "\n") .. "\n"
+end
+
+--- The declared options as documentation comments.
+---@return string lua
+function M.comments()
+  return table.concat(tables.map(order, function(one)
+    return M.comment(one.class, one.rows)
+  end), "\n") .. "\n"
 end
 
 --- The rows of declared options; converts the short form that `check` accepts.

@@ -12,9 +12,11 @@ end
 
 --- The file that contains the code at a level of the stack, for messages.
 ---@param level integer 1 is the caller
----@return string path or "the prompt"
+---@return string lead the path and ": "; "" for code that was typed
+---@return string mark the path in parentheses after a space; "" for code that was typed
 function M.file(level)
-  return source_at(level + 1):match "^@(.*)$" or "the prompt"
+  local path = source_at(level + 1):match "^@(.*)$"
+  return path and path .. ": " or "", path and (" (%s)"):format(path) or ""
 end
 
 --- Counts a registration.
@@ -26,6 +28,22 @@ end
 ---@return integer
 function M.count()
   return count
+end
+
+local comments = setmetatable({}, { __mode = "k" }) -- by function
+
+--- Sets the documentation of a function that a registration creates.
+---@param value function
+---@param lua string documentation comments, of the class of its options and of the function
+function M.document(value, lua)
+  comments[value] = lua
+end
+
+--- Returns the documentation from `document`.
+---@param value any
+---@return string? lua
+function M.comment(value)
+  return comments[value]
 end
 
 --- Counts the registration of a name. A file can be run again, but two files cannot register the

@@ -112,15 +112,15 @@ end
 ---@param name string letters, digits and "_"; begins with a letter
 ---@param definition TaskDefinition
 function M.register(name, definition)
-  local file = registered.file(2)
+  local lead, mark = registered.file(2)
   if type(name) ~= "string" or not name:match "^%a[%w_]*$" then
-    error(("%s: tasks.register: expected a name of letters, digits and _, got %s"):format(file,
+    error(("%stasks.register: expected a name of letters, digits and _, got %s"):format(lead,
       options_of.shown(name)), 0)
   elseif M[name] ~= nil and not own.find(name) then
-    error(("%s: tasks.register: %s is a built-in task or a function of roper.tasks; choose another "
-      .. "name"):format(file, name), 0)
+    error(("%stasks.register: %s is a built-in task or a function of roper.tasks; choose another "
+      .. "name"):format(lead, name), 0)
   end
-  local prepared = own.prepare(name, definition, file)
+  local prepared = own.prepare(name, definition, mark)
   own.add(name, prepared, 2)
   M[name] = prepared.make
 end

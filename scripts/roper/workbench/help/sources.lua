@@ -4,6 +4,7 @@ local comment_of = require "roper.workbench.help.comment"
 local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
 local options_of = require "roper.base.options"
+local registered = require "roper.base.registered"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -79,10 +80,22 @@ function M.maker_file(value)
   return nil
 end
 
---- The comment of a Lua function: above it, or at the top of its file if it has a `maker_file`.
+--- The comment of a Lua function: above it, at the top of its file if it has a `maker_file`, or
+--- from its registration.
 ---@param value function
 ---@return Comment?
 function M.comment_of(value)
+  local lua, documented = registered.comment(value), nil
+  for _, comment in ipairs(lua and comment_of.parse(lua) or {}) do
+    if comment.class then
+      M.classes()[comment.class] = { comment = comment, methods = {} }
+    else
+      documented = comment
+    end
+  end
+  if documented then
+    return documented
+  end
   local made_in = M.maker_file(value)
   if made_in then
     return M.head(made_in)

@@ -326,6 +326,19 @@ describe("the check of a task", function()
   end)
 end)
 
+describe("help", function()
+  it("describes a registered task and completes its options", function()
+    local name = register({ summary = "reverse\nletters" })
+    local text = require("roper.workbench.help").text("roper.tasks." .. name, { roper = roper })
+    assert.truthy(text:find("Creates the task " .. name .. ": reverse letters.", 1, true))
+    assert.truthy(text:find("letters +integer = 4: in a problem\n"))
+    local complete = require("roper.workbench.session.repl.complete")
+    local globals = { roper = roper }
+    assert.same({ "letters = " }, (complete.names("roper.tasks." .. name .. "{let", globals)))
+    assert.same({ "roper.tasks." .. name }, (complete.names("roper.tasks." .. name, globals)))
+  end)
+end)
+
 describe("tasks.random", function()
   it("draws integers and numbers like math.random", function()
     local random, seen = roper.tasks.random(7, 3), {}

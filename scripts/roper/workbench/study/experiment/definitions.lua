@@ -175,15 +175,15 @@ end
 ---@param definition ExperimentDefinition what files in scripts/experiments return; `summary` and
 ---   `presets` may be missing
 function M.register(name, definition)
-  local file = registered.file(2)
+  local lead, mark = registered.file(2)
   if type(name) ~= "string" or not name:match "^%a[%w_]*$" then
-    error(("%s: experiment.register: expected a name of letters, digits and _, got %s"):format(file,
+    error(("%sexperiment.register: expected a name of letters, digits and _, got %s"):format(lead,
       options_of.shown(name)), 0)
   elseif tables.set(files.modules(FOLDER))[name] then
-    error(("%s: experiment.register: %s is a built-in experiment; choose another name"):format(file,
+    error(("%sexperiment.register: %s is a built-in experiment; choose another name"):format(lead,
       name), 0)
   end
-  local checked = check(("experiment %s (%s)"):format(name, file), definition)
+  local checked = check(("experiment %s%s"):format(name, mark), definition)
   registered.claim("experiment", name, 2)
   own[name] = checked
 end
