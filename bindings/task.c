@@ -360,6 +360,23 @@ static int task_has_problems(lua_State *L)
 }
 
 /*
+** function task:hash()
+** The hash of content that the options do not contain: of a text, or of the first problems of a
+** task of your own. A run cannot be resumed with other content.
+**
+**     > roper.tasks.addition():hash()
+**     nil
+** @return string? digits nil for a task in C, whose options say everything
+*/
+static int task_hash(lua_State *L)
+{
+  rpl_check_count(L, "task:hash", 1);
+  check_task(L);
+  lua_pushnil(L);
+  return 1;
+}
+
+/*
 ** function task:random()
 ** The state of the task's random generator.
 **
@@ -517,16 +534,27 @@ static int task_gc(lua_State *L)
 }
 
 static const luaL_Reg methods[] = {
-    {"batch", task_batch},         {"explain", task_explain},
-    {"positions", task_positions}, {"encode", task_encode},
-    {"decode", task_decode},       {"vocabulary", task_vocabulary},
-    {"question", task_question},   {"answer", task_answer},
-    {"poses", task_poses},         {"grade", task_grade},
-    {"floor", task_floor},         {"has_problems", task_has_problems},
-    {"random", task_random},       {"set_random", task_set_random},
-    {"name", task_name},           {"length", task_length},
-    {"longest", task_longest},     {"stop", task_stop},
-    {"options", task_options},     {NULL, NULL},
+    {"batch", task_batch},
+    {"explain", task_explain},
+    {"positions", task_positions},
+    {"encode", task_encode},
+    {"decode", task_decode},
+    {"vocabulary", task_vocabulary},
+    {"question", task_question},
+    {"answer", task_answer},
+    {"poses", task_poses},
+    {"grade", task_grade},
+    {"floor", task_floor},
+    {"has_problems", task_has_problems},
+    {"random", task_random},
+    {"set_random", task_set_random},
+    {"name", task_name},
+    {"length", task_length},
+    {"longest", task_longest},
+    {"stop", task_stop},
+    {"options", task_options},
+    {"hash", task_hash},
+    {NULL, NULL},
 };
 
 static const luaL_Reg metamethods[] = {

@@ -491,7 +491,7 @@ end
 for name, arguments in pairs({ batch = { 2 }, encode = { "12+3" }, question = {}, vocabulary = {},
   answer = { "?d=1+3;" }, poses = { "?d=1+3;" }, grade = { "?d=1+3;", "4" }, floor = {},
   longest = {}, random = {}, name = {}, has_problems = {}, set_random = { 1, 2 },
-  length = {}, stop = {}, options = {}, tostring = {} }) do
+  length = {}, stop = {}, options = {}, hash = {}, tostring = {} }) do
   calls["task:" .. name] = function()
     local addition = task()
     local f = addition[name] or tostring

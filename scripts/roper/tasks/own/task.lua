@@ -3,6 +3,7 @@ local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local diagnostics = require "roper.base.diagnostics"
 local format = require "roper.base.format"
+local hash = require "roper.base.hash"
 local options_of = require "roper.base.options"
 local random = require "roper.tasks.own.random"
 local tables = require "roper.base.tables"
@@ -166,7 +167,7 @@ end
 -- Raises an error unless the definition gives valid problems, and the same ones if they are drawn
 -- again.
 local function check(self)
-  local size
+  local size, texts = nil, {}
   for index = 0, CHECKED - 1 do
     local question, answer = draw(self, index)
     local question_again, answer_again = draw(self, index)
@@ -177,14 +178,14 @@ local function check(self)
         .. "random numbers of its second argument, not math.random, and keep no state"):format(
         first, second))
     end
-    size = size or #answer
+    size, texts[#texts + 1] = size or #answer, first
     if #answer ~= size and not self.definition.stop and not self.definition.grade then
       fail(self, ("generate: expected answers of one length, or a definition with stop, got "
         .. "answers of %d and %d tokens"):format(size, #answer))
     end
     check_problem(self, question, answer)
   end
-  self.answers = {}
+  self.answers, self.digits = {}, hash.of(table.concat(texts, "\n"))
   self:floor()
 end
 
@@ -360,6 +361,11 @@ function OwnTask:set_random(seed, counter)
   arguments.self("OwnTask:set_random", self, OwnTask)
   arguments.check("task:set_random", "seed", "integer", seed, "counter", "integer", counter)
   self.seed, self.counter = seed, counter
+end
+
+function OwnTask:hash()
+  arguments.self("OwnTask:hash", self, OwnTask)
+  return self.digits
 end
 
 function OwnTask.has_problems()

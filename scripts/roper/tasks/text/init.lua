@@ -292,6 +292,11 @@ function TextTask:options()
   return options
 end
 
+function TextTask:hash()
+  arguments.self("TextTask:hash", self, TextTask)
+  return self.settings.hash
+end
+
 function TextTask.has_problems()
   return false
 end

@@ -112,7 +112,7 @@ local function open(config, o, beat)
   if not config.cosine then
     fixed.steps = nil -- a run may be extended, unless its learning rate depends on the length
   end
-  fixed.hash = not has_problems and parts.task:options().hash or nil
+  fixed.hash = parts.task:hash()
   local progress = o.progress
   if progress == nil then
     progress = require("roper.training.progress").new { name = o.name or config.experiment,

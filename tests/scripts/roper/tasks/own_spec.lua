@@ -107,6 +107,14 @@ describe("tasks.register", function()
     assert.same(3, task:options().seed)
   end)
 
+  it("has a hash of its problems", function()
+    local task = task_of()
+    assert.truthy(task:hash():find("^%x+$"))
+    assert.equal(task:hash(), task_of():hash())
+    assert.not_equal(task:hash(), task_of({}, { letters = 5 }):hash())
+    assert.is_nil(roper.tasks.copy():hash())
+  end)
+
   it("does not advance roper's own generator", function()
     roper.seed(4)
     local before = { roper.random_state() }

@@ -46,10 +46,11 @@ function M.configure(name, given)
       suggest.hint(tostring(preset), presets, "it has")), 0)
   end
   local config, missing = { experiment = name, preset = preset }, nil
-  -- `revision` and `loaded` are accepted in the fields of an earlier run, but computed again;
-  -- `origin` stays as it is.
+  -- `revision`, `loaded` and `hash` are accepted in the fields of an earlier run, but computed
+  -- again; `origin` stays as it is.
   local known = { preset = true, revision = tostring(given.revision):find "^[%w_]+ %d",
     loaded = given.loaded == false or tostring(given.loaded):find " %x+$",
+    hash = tostring(given.hash):find("^" .. ("%x"):rep(16) .. "$"),
     origin = given.from and tostring(given.origin):find " weights %x+$" }
   for _, field in ipairs(fields.of(definition.task, definition.model)) do
     local field_name = field[1]
