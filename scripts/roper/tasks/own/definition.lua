@@ -17,8 +17,9 @@ local MEMBERS <const> = options_of.define("TaskDefinition", {
       .. "a row, and `seed` are added", type = "table[]" },
   { "stop", "string?", nil, "the token that ends every answer; needed if answers differ in length "
       .. "and must match exactly" },
-  { "positions", "function?", nil, "returns the position of each token of a row; by default its "
-      .. "index", type = "fun(tokens: string[], options: table): number[]" },
+  { "positions", "function?", nil, "returns the position of each token of a row, which must not "
+      .. "depend on later tokens; by default its index",
+    type = "fun(tokens: string[], options: table): number[]" },
   { "floor", "function?", nil, "returns the lowest possible mean loss, in nats per token; by "
       .. "default it is unknown", type = "fun(options: table): number" },
   { "grade", "function?", nil, "returns true if a text answers the question; by default, if it is "

@@ -309,6 +309,13 @@ describe("the check of a task", function()
     refuses({ positions = function() return { 1 } end }, "positions: expected a list of")
     refuses({ positions = function(tokens) return table.pack(("x"):rep(#tokens)) end },
       "finite numbers, one for each token")
+    refuses({ positions = function(tokens)
+      local list = {}
+      for i = 1, #tokens do
+        list[i] = #tokens - i
+      end
+      return list
+    end }, "positions: expected positions that do not depend on later tokens, got ")
     refuses({ floor = function() return -1 end }, "floor: expected a finite non-negative number, "
       .. "got -1")
     refuses({ grade = function() return 1 end }, "grade: expected true or false, got 1")
