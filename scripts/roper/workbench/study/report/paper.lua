@@ -82,7 +82,13 @@ local function add_tables(view, files, floats)
     files[name .. ".tex"] = HEAD .. tex.table(node)
     floats[#floats + 1] = float("table*", name, tex.inline(caption))
   end
-  add("table-results", tables_in(require "roper.workbench.study.report.results"(view))[1],
+  local results = tables.entries(require "roper.workbench.study.report.results"(view))
+  for _, node in ipairs(results) do
+    if node.class == "stale" then
+      table.insert(floats, tex.inline(node.text) .. "\n\n")
+    end
+  end
+  add("table-results", tables_in(results)[1],
     "Means over the finished runs. ±: standard error over the runs.")
   local shown, count = differences(summary)
   local compared = comparison.table(shown, true, true)

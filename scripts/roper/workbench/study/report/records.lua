@@ -22,6 +22,14 @@ local function about(trial, more)
     status = trial.run.status }, more)
 end
 
+-- Returns the trials of a sweep, and the stale ones. A stale trial belongs to no method.
+local function all_trials(sweep)
+  return tables.joined(sweep.trials, tables.map(sweep.stale or {}, function(trial)
+    return tables.merged(trial, { seed = trial.config.seed,
+      run = tables.merged(trial.run, { status = "stale" }) })
+  end))
+end
+
 -- Returns the entries of a table that are not tables.
 local function scalars(fields)
   local kept = {}
@@ -45,7 +53,7 @@ end
 -- One row for each entry of a list in each trial.
 local function each(sweep, columns, list_of)
   local rows = {}
-  for _, trial in ipairs(sweep.trials) do
+  for _, trial in ipairs(all_trials(sweep)) do
     for _, entry in ipairs(list_of(trial) or {}) do
       rows[#rows + 1] = tables.merged(entry, about(trial))
     end
@@ -81,7 +89,7 @@ local function lengths(sweep)
 end
 
 local function configurations(sweep)
-  local rows = tables.map(sweep.trials, function(trial)
+  local rows = tables.map(all_trials(sweep), function(trial)
     return tables.merged(trial.config, { trial = trial.name, method = trial.method })
   end)
   return file({ "trial", "method", "experiment", "position", "seed" }, rows)
@@ -89,6 +97,9 @@ end
 
 local function methods(summary)
   local rows = {}
+  local statuses = tables.map(runs.STATUSES, function(status)
+    return status ~= "stale" and status or nil
+  end)
   for _, entry in ipairs(summary.methods) do
     for _, measure in ipairs(summary.measures) do
       local found = entry[measure.name]
@@ -96,13 +107,13 @@ local function methods(summary)
         n = found.n, mean = found.mean, standard_error = found.error, low = found.low,
         high = found.high, median = found.median, trimmed_mean = found.trimmed,
         trimmed_n = found.kept, reached = found.reached }
-      for _, status in ipairs(runs.STATUSES) do
+      for _, status in ipairs(statuses) do
         row[status] = entry[status]
       end
       rows[#rows + 1] = row
     end
   end
-  return file(tables.joined({ "method", "measure", "planned" }, runs.STATUSES, { "n", "mean",
+  return file(tables.joined({ "method", "measure", "planned" }, statuses, { "n", "mean",
     "standard_error", "low", "high", "median", "trimmed_mean", "trimmed_n", "reached" }), rows)
 end
 

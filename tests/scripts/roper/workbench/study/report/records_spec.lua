@@ -88,6 +88,24 @@ describe("records.files", function()
       { rows[5].status, rows[5].step, rows[5].steps, rows[5].loss, rows[5].failure })
   end)
 
+  it("has stale trials without a method, which no table counts", function()
+    local view = reports.view()
+    local stale = reports.trial("rope", 9, "finished")
+    stale.method, stale.seed = nil, nil
+    view.sweep.stale = { stale }
+    local rows = read(view, "results.csv")
+    assert.equal(7, #rows)
+    assert.same({ "", "9", "stale", "rope", "69" }, { rows[7].method, rows[7].seed,
+      rows[7].status, rows[7].position, rows[7].solved })
+    assert.equal(7, #read(view, "configurations.csv"))
+    for _, row in ipairs(read(view, "methods.csv")) do
+      assert.equal("3", row.planned)
+      assert.is_nil(row.stale)
+    end
+    assert.truthy(require("roper.workbench.study.report.paper").files(view)["report.tex"]:find(
+      "Not included, because loaded files or weights have changed since: rope seed 9", 1, true))
+  end)
+
   it("has a row for each trial and step", function()
     local view = reports.view()
     view.sweep.trials[1].run.metrics[2].loss = core.json_null
