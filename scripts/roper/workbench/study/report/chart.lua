@@ -67,7 +67,6 @@ local function switch(figure, choices)
   for i, choice in ipairs(choices) do
     local id = ("%s-%d"):format(figure.name, i)
     inputs[i] = { h.input { type = "radio", name = figure.name, id = id, checked = i == 1 },
-      "\u{A0}", -- keeps both on a line
       h.label { ["for"] = id, choice.name } }
     plots[i] = h.div { class = "choice", h.p { class = "note", choice.note }, choice.plot }
   end
