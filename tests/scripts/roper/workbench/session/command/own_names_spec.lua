@@ -93,13 +93,23 @@ describe("a loaded file", function()
     local result = run("train", "--resume", "runs/echo-roper-1-2", "steps=14")
     assert.equal(1, result.status)
     assert.truthy(result.errors:find("needs the experiment echo: register it first", 1, true))
-    files.write(scratch.path("one.lua"), (TASK:gsub('{"a", "b"}', '{"b", "a"}', 2)))
-    result = run("train", "--resume", "runs/echo-roper-1-2", "steps=14", "--load", "one.lua")
+    result = run("runs", "--load", "one.lua")
+    assert.truthy(result.output:find("runs/echo-roper-1-2", 1, true))
+  end)
+
+  it("that gives other problems in another process cannot resume a run", function()
+    files.write(scratch.path("one.lua"), (TASK:gsub("random:choice%b{}",
+      '(os.getenv "ECHO" or %0)')))
+    local result = run("train", "echo", "preset=smoke", "--load", "one.lua")
+    assert.equal(0, result.status, result.errors)
+    uv.os_setenv("ECHO", "a")
+    result = run("train", "--resume", "runs/echo-roper-1", "steps=22", "--load", "one.lua")
+    uv.os_unsetenv("ECHO")
     assert.equal(1, result.status)
     assert.truthy(result.errors:find("has another configuration: hash is %x+ in the file, %x+ in "
       .. "this run"), result.errors)
-    result = run("runs", "--load", "one.lua")
-    assert.truthy(result.output:find("runs/echo-roper-1-2", 1, true))
+    assert.equal(0, run("train", "--resume", "runs/echo-roper-1", "steps=22", "--load",
+      "one.lua").status)
   end)
 
   it("reaches the commands that are printed", function()
