@@ -54,7 +54,8 @@ end
 --- Registers a scheme of your own, so that its name can be used like that of any other scheme.
 --- `?Scheme` lists the methods. All methods are optional.
 ---
---- Errors: the name of a built-in scheme or of a function of the library; an unknown member.
+--- Errors: the name of a built-in scheme, of a function of the library, or of a scheme that another
+--- file registered; an unknown member.
 ---
 ---     > roper.position.register("near", {bias = function(self, q, k, positions)
 ---     >>   return positions:by_distance(function(distance)
@@ -77,7 +78,7 @@ function M.register(name, scheme)
     error(("register: %s is a built-in scheme; choose another name"):format(name), 2)
   end
   schemes.check(name, scheme)
-  registered.note()
+  registered.claim("position scheme", name, 2)
   add(name, tables.merged(scheme))
 end
 

@@ -60,12 +60,17 @@ describe("a loaded file", function()
   end)
 
   it("cannot register a name that another one has registered", function()
-    files.write(scratch.path("one.lua"), TASK)
-    files.write(scratch.path("two.lua"), TASK)
-    local result = run("train", "echo", "preset=smoke", "--load", "one.lua", "--load", "two.lua")
-    assert.equal(1, result.status)
-    assert.truthy(result.errors:find("two.lua: the task echo is already registered, by one.lua; "
-      .. "choose another name", 1, true), result.errors)
+    for kind, code in pairs({ ["task echo"] = TASK,
+                              ["experiment short"] = 'roper.experiment.register("short", '
+                                .. '{ task = "copy" })',
+                              ["position scheme flat"] = 'roper.position.register("flat", {})' }) do
+      files.write(scratch.path("one.lua"), code)
+      files.write(scratch.path("two.lua"), code)
+      local result = run("train", "copy", "preset=smoke", "--load", "one.lua", "--load", "two.lua")
+      assert.equal(1, result.status)
+      assert.truthy(result.errors:find(("two.lua: the %s is already registered, by one.lua; choose "
+        .. "another name"):format(kind), 1, true), result.errors)
+    end
   end)
 
   it("with a task for which a trial is invalid makes this trial fail, and no other", function()
