@@ -385,6 +385,7 @@ end
 ---@field step integer steps done so far
 ---@field sum number sum of the losses since the last entry of the metrics
 ---@field count integer number of these losses
+---@field norm? number gradient norm of the last step, for that entry
 
 --- Saves the complete state of a training run, including that of the random generators.
 ---
@@ -420,6 +421,7 @@ function M.save_training(path, state)
       step = state.step,
       sum = state.sum,
       count = state.count,
+      norm = state.count > 0 and state.norm or nil,
       optimizer_count = state.optimizer.count,
       task = { task_seed, task_counter },
       random = { seed, counter },
@@ -572,6 +574,7 @@ function M.load_training(path, state)
   state.task:set_random(saved.task[1], saved.task[2])
   core.random_state(saved.random[1], saved.random[2])
   state.step, state.sum, state.count = saved.step, saved.sum, saved.count
+  state.norm = math.type(saved.norm) and saved.norm or nil
 end
 
 --- Returns the number of steps done in a training checkpoint.

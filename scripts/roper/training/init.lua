@@ -1,9 +1,12 @@
 --- The training loop: minimizes the cross-entropy of the next token on batches of a task. Writes
 --- metrics and checkpoints to a folder, from which training resumes with bit-identical results.
 local core = require "roper.core"
+local folders = require "roper.training.folder"
 local is_first = require("roper.training.ranks").is_first
+local meter = require "roper.training.meter"
 local modules = require "roper.model.module"
-local options_of = require "roper.base.options"
+local options_of = require "roper.training.options"
+local snapshots = require "roper.training.snapshots"
 
 local M = {}
 
@@ -28,172 +31,20 @@ function M.loss(model, tokens, positions, how)
   return core.cross_entropy(modules.logits(model, given, nil, positions), targets, how)
 end
 
-local OPTIONS <const> = options_of.define("TrainOptions", {
-  { "model", "table", nil, "maps tokens to logits (`roper.nn.class`)", type = "Module" },
-  { "task", "task" },
-  { "optimizer", "table", type = "Adam|SGD" },
-  { "steps", "size", nil, "the step at which training ends" },
-  { "batch", "size", 32, "rows per step" },
-  { "accumulate", "size", 1,
-    "parts of a batch. They go through the model one by one, which needs less memory, and their "
-      .. "gradients are summed (gradient accumulation)" },
-  { "run", "string?", nil,
-    "folder for config.json, metrics.jsonl and checkpoint.safetensors, created if missing" },
-  { "config", "table?", nil,
-    "configuration of the run, in a form that JSON can represent; by default the options of "
-      .. "model, task and optimizer. A checkpoint with another configuration is refused" },
-  { "settings", "table?", nil,
-    "further contents of config.json: settings that do not change results and need not match a "
-      .. "checkpoint" },
-  { "resume", "boolean", false,
-    "continue from the checkpoint in the folder. The result is bit-identical with the same "
-      .. "threads, kernels and BLAS; if they differ, a note is printed. Without a checkpoint, "
-      .. "training starts from step 0, and existing metrics are renamed to metrics.jsonl.old" },
-  { "log_every", "size", 10, "steps between entries of the metrics" },
-  { "evaluate", "function?", nil,
-    "returns numbers for the metrics", type = "fun(model: Module, step: integer): table" },
-  { "evaluate_every", "size?", nil, "steps between evaluations" },
-  { "checkpoint_every", "size?", nil, "steps between checkpoints; by default only at the end" },
-  { "best", "string?", nil,
-    "name of a number from `evaluate`; the model with the smallest value so far is saved as "
-      .. "best.safetensors in the folder" },
-  { "progress", "any?", nil,
-    "an object with update(step, loss, speed), finish() and, optionally, note(text); by default "
-      .. "a line on the terminal", type = "table|false" },
-  { "name", "string", "training", "label of the progress line" },
-  { "ranks", "table?", nil,
-    "from `roper.ranks`: the processes that share each batch. All of them call `train` with the "
-      .. "same options; only the first evaluates, writes files and prints", type = "Ranks" },
-})
-
-local function check(options)
-  local o = options_of.check("train", options, OPTIONS, 5)
-  if o.batch % o.accumulate > 0 then
-    error(("train: accumulate: expected a divisor of the batch size %d, got %d"):format(o.batch,
-      o.accumulate), 4)
-  elseif o.ranks and o.batch < o.ranks.size then
-    error(("train: batch: expected at least %d rows, one for each rank, got %d"):format(
-      o.ranks.size, o.batch), 4)
-  elseif o.best and not (o.run and o.evaluate) then
-    error("train: best needs run, a folder for the best model, and evaluate, which measures it", 4)
-  elseif o.evaluate and not o.evaluate_every then
-    error("train: evaluate needs evaluate_every, a number of steps", 4)
-  end
-  return o
-end
-
--- Returns the configuration that a checkpoint must match. `steps` is not part of it, so a run can
--- be extended.
-local function fixed(o)
-  if o.config then
-    return o.config
-  end
-  local task, optimizer = o.task:options(), { name = o.optimizer.name }
-  task.name = o.task:name()
-  for name, value in pairs(o.optimizer.options or {}) do
-    if type(value) ~= "function" then
-      optimizer[name] = value
-    end
-  end
-  local parts = o.accumulate > 1 and o.accumulate or nil
-  local changed = o.model.options and require("roper.model.settings").changed(o.model) or {}
-  return { batch = o.batch, accumulate = parts, task = task, optimizer = optimizer,
-    model = require("roper.model.checkpoint").options(o.model), parameters = o.model:count(),
-    settings = #changed > 0 and changed or nil }
-end
-
--- Restores the best value and the seconds so far from the metrics, which contain null for numbers
--- that were not finite.
-local function remember(o, state, entries)
-  for _, entry in ipairs(entries) do
-    local value, past = entry[o.best], entry.seconds
-    state.best = type(value) == "number" and math.min(state.best, value) or state.best
-    state.seconds = type(past) == "number" and past or state.seconds
-  end
-end
-
--- Renames the metrics of a run that was interrupted before its first checkpoint and now starts from
--- step 0. Returns a note about it, or nil if there are no metrics.
-local function put_aside(path)
-  local entries = require("roper.training.metrics").read(path)
-  if #entries == 0 then
-    return nil
-  end
-  assert(os.rename(path, path .. ".old"))
-  return ("the previous %d steps have no checkpoint: training starts from step 0; their metrics "
-    .. "are kept in metrics.jsonl.old"):format(entries[#entries].step)
-end
-
--- Creates the folder of a run or resumes from it: loads the checkpoint, opens the metrics, writes
--- config.json. Without a checkpoint, training starts from step 0. If the checkpoint is refused, the
--- folder does not change.
-local function enter(session)
-  local o, state = session.options, session.state
-  local files, provenance = require "roper.base.file", require "roper.training.provenance"
-  require("roper.model.hooks").refuse(o.model, "train")
-  if is_first(o.ranks) then
-    files.make(o.run)
-    files.clean(o.run)
-  end
-  local checkpoint = o.run .. "/checkpoint.safetensors"
-  local has_checkpoint = files.stat(checkpoint) ~= nil
-  if has_checkpoint then
-    if not o.resume then
-      error(("train: %s has a checkpoint; resume it (resume = true) or choose another folder")
-        :format(o.run), 4)
-    end
-    require("roper.model.checkpoint").load_training(checkpoint, state)
-  end
-  if not is_first(o.ranks) then
-    return
-  end
-  local config = require("roper.base.tables").merged({ steps = o.steps }, state.config,
-    o.settings)
-  local path = o.run .. "/config.json"
-  local before = provenance.of(files.decode(path))
-  -- With pending losses, the entry of this step is incomplete; it is written again.
-  local logged = state.count > 0 and state.step - 1 or state.step
-  table.insert(session.notes, not has_checkpoint and put_aside(o.run .. "/metrics.jsonl") or nil)
-  local metrics, entries = require("roper.training.metrics").open(o.run .. "/metrics.jsonl", logged)
-  remember(o, state, entries)
-  local records, note = provenance.continue(before, state.step, o.ranks and o.ranks.size)
-  files.write(path, core.json_encode({ config = config, provenance = records }, { indent = 2 })
-    .. "\n")
-  session.checkpoint, session.metrics = checkpoint, metrics
-  table.insert(session.notes, note)
-end
-
--- Returns the states of the random generators used by a step and an evaluation.
-local function generators(task)
-  return { task = { task:random() }, core = { core.random_state() } }
-end
-
--- Writes a checkpoint after flushing the metrics that it counts as written to disk.
-local function save(session)
-  session.metrics.sync()
-  require("roper.model.checkpoint").save_training(session.checkpoint, session.state)
-end
-
--- Saves a checkpoint after Ctrl-C, with the generators as they were before the interrupted step or
--- evaluation.
-local function keep(session)
-  local state = session.state
-  state.task:set_random(table.unpack(state.generators.task))
-  core.random_state(table.unpack(state.generators.core))
-  save(session)
-end
-
 ---@class Trained
 ---@field step integer the last step
 ---@field history table[] metrics of this call: step, loss (mean since the previous entry), seconds
 ---   (of the whole run), ...
 ---@field loss? number of the last entry; nil if the run was already finished
+---@field stopped? boolean true if `patience` ended training before the last step
+---@field diverged? table with `on_divergence` = "stop": step, the one that diverged, which was not
+---   taken; reason, such as "the loss is nan"; loss
 
 --- Trains a model on a task, minimizing the cross-entropy of the next token. Ctrl-C stops training
 --- between two kernels; model and optimizer are then as after the last complete step. If the run
 --- has a folder, a checkpoint of this step is saved, from which the run can be resumed.
 ---
---- Errors: the loss or a gradient is not finite; the folder has a checkpoint and `resume` is not
+--- Errors: the loss diverged (see `on_divergence`); the folder has a checkpoint and `resume` is not
 --- set; the checkpoint has another configuration.
 ---
 ---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
@@ -214,22 +65,27 @@ end
 ---@param options TrainOptions
 ---@return table session for `run`
 function M.open(options)
-  local o = check(options)
-  local state = { model = o.model, optimizer = o.optimizer, task = o.task, config = fixed(o),
-    steps = o.steps, step = 0, sum = 0, count = 0, best = math.huge, seconds = 0 }
-  local session = { options = o, state = state, notes = { o.ranks and o.ranks.note or nil } }
+  local o = options_of.check(options)
+  local state = { model = o.model, optimizer = o.optimizer, task = o.task,
+    config = options_of.fixed(o), steps = o.steps, step = 0, sum = 0, count = 0, best = math.huge,
+    seconds = 0 }
+  local session = { options = o, state = state, notes = { o.ranks and o.ranks.note or nil },
+    stopping = o.patience and is_first(o.ranks)
+      and require("roper.training.stopping").new(o), is_stopped = false,
+    meter = meter.new(o.optimizer) }
+  o.is_evaluated = o.evaluate ~= nil
   if not is_first(o.ranks) then
     o.evaluate, o.best, o.progress = nil, nil, false
   end
   if o.run then
-    enter(session)
+    folders.enter(session)
   end
   return session
 end
 
 local function is_logged(o, step)
   return step == o.steps or step % o.log_every == 0
-    or o.evaluate ~= nil and step % o.evaluate_every == 0
+    or o.is_evaluated and step % o.evaluate_every == 0
 end
 
 -- Adds the numbers from `evaluate` to an entry if an evaluation is due.
@@ -258,6 +114,7 @@ local function log(session, history, elapsed)
   evaluate(o, state.step, entry)
   core.interrupt_defer(function()
     entry.seconds = elapsed()
+    session.meter:fill(entry, state.norm)
     history[#history + 1] = entry
     if session.metrics then
       session.metrics.write(entry)
@@ -267,12 +124,14 @@ local function log(session, history, elapsed)
       state.best = value
       require("roper.model.checkpoint").save_model(o.run .. "/best.safetensors", o.model)
     end
+    session.is_stopped = session.stopping and session.stopping:update(entry)
     state.sum, state.count = 0, 0
-    state.generators = generators(o.task)
+    state.generators = folders.generators(o.task)
   end)
 end
 
 -- Computes the loss of a batch, over all its parts and ranks, and the gradients of the parameters.
+-- Also returns the number of predicted tokens.
 local function gradients(o, step, parameters)
   local tokens, sum, ranks = o.task:batch(o.batch), 0, o.ranks
   local rows, first, last = o.batch // o.accumulate, 1, o.batch
@@ -295,36 +154,85 @@ local function gradients(o, step, parameters)
       loss:backward(share)
     end
   end
-  local value = (ranks and core.ranks_combine("sum", sum) or sum) / o.batch
-  if value ~= value or value == math.huge then
-    error(("train: the loss is %s at step %d; try a smaller rate or gradient clipping"):format(
-      value, step), 0)
-  end
-  return value
+  return (ranks and core.ranks_combine("sum", sum) or sum) / o.batch,
+    o.batch * (tokens:size(2) - 1)
 end
 
--- Takes one step; returns its loss.
-local function advance(o, state, parameters)
-  local value = gradients(o, state.step + 1, parameters)
+-- Returns the reason why a step diverges, or nil. Without clipping, a gradient that is not finite
+-- shows in the loss of the next step.
+local function divergence(o, loss, norm)
+  local limit = o.divergence_threshold
+  if loss - loss ~= 0 then
+    return ("the loss is %s"):format(loss)
+  elseif limit and loss > limit then
+    return ("the loss is %.6g (above %.6g)"):format(loss, limit)
+  elseif norm and norm - norm ~= 0 and (o.optimizer.options or {}).clip then
+    return ("the gradient norm is %s"):format(norm)
+  end
+end
+
+-- Takes one step; returns its loss and the reason why it diverged, in which case the parameters do
+-- not change.
+local function advance(session, parameters)
+  local o, state, started = session.options, session.state, seconds()
+  local step = state.step + 1
+  local value, tokens = gradients(o, step, parameters)
+  local is_clipped = (o.optimizer.options or {}).clip
+  local norm = (is_clipped or is_logged(o, step)) and core.gradient_norm(parameters) or nil
+  local reason = divergence(o, value, norm)
+  if reason then
+    return value, reason
+  end
   local is_counted = false
   local function count()
     if not is_counted then
       is_counted = true
-      state.step = state.step + 1
+      state.step, state.norm = step, norm
       state.sum, state.count = state.sum + value, state.count + 1
-      state.generators = generators(o.task)
+      state.generators = folders.generators(o.task)
     end
   end
-  o.optimizer:step(parameters, count)
+  o.optimizer:step(parameters, count, is_clipped and norm)
   count() -- for an optimizer that does not call it
+  session.meter:count(tokens, seconds() - started)
   return value
+end
+
+-- Ends a run that diverged: adds the step to the metrics, and saves the checkpoint of the step
+-- before it. Returns a description.
+local function diverge(session, history, elapsed, loss, reason)
+  local o, step = session.options, session.state.step + 1
+  if o.on_divergence == "error" then
+    error(("train: %s at step %d; try a smaller rate or gradient clipping"):format(reason,
+      step), 0)
+  end
+  core.interrupt_defer(function()
+    local entry = { step = step, loss = loss, diverged = true, seconds = elapsed() }
+    history[#history + 1] = entry
+    if session.metrics then
+      session.metrics.write(entry)
+    end
+    if session.checkpoint then
+      folders.keep(session)
+    end
+  end)
+  return { step = step, reason = reason, loss = loss }
+end
+
+-- Returns true on every rank if early stopping ends training; only the first rank knows it.
+local function is_stopped(session)
+  local ranks = session.options.ranks
+  if ranks and session.options.patience then
+    return core.ranks_combine("sum", session.is_stopped and 1 or 0) > 0
+  end
+  return session.is_stopped
 end
 
 -- Runs the remaining steps.
 local function loop(session, progress)
   local o, state = session.options, session.state
-  state.generators = generators(o.task)
-  local parameters, history = o.model:parameters(), {}
+  state.generators = folders.generators(o.task)
+  local parameters, history, diverged = o.model:parameters(), {}, nil
   local start, started = state.step, seconds()
   local function elapsed()
     return state.seconds + seconds() - started
@@ -335,29 +243,43 @@ local function loop(session, progress)
   end
   -- The run was interrupted after a step, before its metrics were written.
   local is_cut = state.count > 0 and is_logged(o, state.step)
-  while is_cut or state.step < o.steps do
-    local value = not is_cut and advance(o, state, parameters)
+  local is_ended = is_stopped(session)
+  snapshots.save(session)
+  while not is_ended and (is_cut or state.step < o.steps) do
+    local value, reason
+    if not is_cut then
+      value, reason = advance(session, parameters)
+    end
     is_cut = false
+    if reason then
+      diverged = diverge(session, history, elapsed, value, reason)
+      break
+    end
     if is_logged(o, state.step) then
       log(session, history, elapsed)
     end
+    if o.patience and state.step % o.evaluate_every == 0 then
+      is_ended = is_stopped(session)
+    end
+    snapshots.save(session)
     if progress and value then
       progress:update(state.step, value, (state.step - start) / (seconds() - started))
     end
     local due = o.checkpoint_every and state.step % o.checkpoint_every == 0
-      or state.step == o.steps
+      or state.step == o.steps or is_ended
     if due and o.ranks then
       o.ranks:check(parameters, state.step)
     end
     if due and session.checkpoint then
-      save(session)
+      folders.save(session)
     end
   end
   if o.ranks then
     o.ranks:draw_alike()
   end
   return { step = state.step, loss = history[#history] and history[#history].loss,
-    history = history }
+    history = history, diverged = diverged,
+    stopped = is_ended and state.step < o.steps or nil }
 end
 
 --- Trains a run from `open` to its last step.
@@ -380,7 +302,7 @@ function M.run(session)
   end
   if not ok and session.checkpoint and session.state.generators
     and require("roper.base.diagnostics").is_interrupt(result) then
-    local kept, problem = pcall(core.interrupt_defer, keep, session)
+    local kept, problem = pcall(core.interrupt_defer, folders.keep, session)
     result = kept and result or problem
     if kept and progress and o.progress == nil then
       progress:note(("%s is saved at step %d; set resume = true to continue"):format(

@@ -26,12 +26,12 @@ local function check_distinct(name, parameters)
 end
 
 -- Returns the factor that clips the norm of all gradients together to `limit` (Pascanu et al.
--- 2013).
-local function clip_scale(parameters, limit)
+-- 2013). `norm` is this norm, if it is known.
+local function clip_scale(parameters, limit, norm)
   if not limit then
     return 1
   end
-  local norm = core.gradient_norm(parameters)
+  norm = norm or core.gradient_norm(parameters)
   if norm ~= norm or norm == math.huge then
     error(("optimizer: the gradient norm is %s; check loss and gradients for infinity and NaN")
       :format(norm), 0)
@@ -50,16 +50,26 @@ local function new(kind, options, rows, name)
   return setmetatable({ options = o, count = 0, state = {} }, kind)
 end
 
+-- Returns the rate of a step, counted from 1.
+local function rate_at(o, count)
+  return o.rate * (o.schedule and o.schedule(count) or 1)
+end
+
+-- Returns the rate of the last step; nil before the first.
+local function last_rate(self)
+  return self.count > 0 and rate_at(self.options, self.count) or nil
+end
+
 -- Takes a step of any optimizer. `update` changes one parameter, given its moments and the result
 -- of `settings`.
-local function advance(self, parameters, done, settings, update)
+local function advance(self, parameters, done, norm, settings, update)
   local o = self.options
   check_distinct(self.name, parameters)
-  local scale = clip_scale(parameters, o.clip)
+  local scale = clip_scale(parameters, o.clip, norm)
   local moments = o.momentum == 0 and {} or self.moments -- SGD without momentum keeps none
   self.count = self.count + 1
   local how = tables.merged(settings(o, self.count), { l2 = o.l2, gradient_scale = scale,
-    rate = o.rate * (o.schedule and o.schedule(self.count) or 1) })
+    rate = rate_at(o, self.count) })
   for i, parameter in ipairs(parameters) do
     if parameter.grad then
       local state = self.state[i] or {}
@@ -151,13 +161,18 @@ function M.AdamW(options)
   return new(Adam, options, ADAMW, "AdamW")
 end
 
+-- Returns true if the options select a parameter for weight decay.
+local function decays(parameter, o)
+  return o.decay_on ~= "matrices" or parameter:rank() >= 2 and schemes.decays(parameter)
+end
+
 local function adam_settings(o, count)
   return { beta1 = o.beta1, beta2 = o.beta2, epsilon = o.epsilon, decay = o.decay,
     correction1 = 1 - o.beta1 ^ count, correction2 = 1 - o.beta2 ^ count }
 end
 
 local function adam_update(parameter, state, settings, o)
-  if o.decay_on == "matrices" and (parameter:rank() < 2 or not schemes.decays(parameter)) then
+  if not decays(parameter, o) then
     settings = tables.merged(settings, { decay = 0 })
   end
   core.adam_step(parameter, state.mean, state.variance, settings)
@@ -175,10 +190,24 @@ end
 ---     0.5000
 ---@param parameters tensor[] the same list at each step
 ---@param done? fun() called after the updates, before Ctrl-C can take effect
-function Adam:step(parameters, done)
+---@param norm? number the norm of all gradients together, if it is known
+function Adam:step(parameters, done, norm)
   arguments.self("Adam:step", self, Adam)
-  arguments.check("step", "parameters", "table", parameters, "done", "function?", done)
-  core.interrupt_defer(advance, self, parameters, done, adam_settings, adam_update)
+  arguments.check("step", "parameters", "table", parameters, "done", "function?", done,
+    "norm", "number?", norm)
+  core.interrupt_defer(advance, self, parameters, done, norm, adam_settings, adam_update)
+end
+
+--- Returns the learning rate of the last step, with its schedule.
+---
+---     > adam = roper.optim.Adam{rate = 0.5}
+---     > adam:step{roper.tensor{1}:parameter()}
+---     > adam:last_rate()
+---     0.5
+---@return number? rate nil before the first step
+function Adam:last_rate()
+  arguments.self("Adam:last_rate", self, Adam)
+  return last_rate(self)
 end
 
 --- Stochastic gradient descent with its state, created by `roper.optim.SGD`.
@@ -194,6 +223,8 @@ local SGD_OPTIONS <const> = options_of.define("SGDOptions", {
   { "rate", "amount", 1e-2 },
   { "momentum", "number", 0 },
   { "nesterov", "boolean", false, "Nesterov momentum" },
+  { "decay_on", { "all", "matrices" }, nil, "the parameters to whose gradients l2 times the "
+    .. "parameter is added, as for Adam", shown = '"all"' },
 })
 
 --- Creates an optimizer for stochastic gradient descent, optionally with momentum.
@@ -214,7 +245,10 @@ local function sgd_settings(o)
   return { momentum = o.momentum, nesterov = o.nesterov }
 end
 
-local function sgd_update(parameter, state, settings)
+local function sgd_update(parameter, state, settings, o)
+  if not decays(parameter, o) then
+    settings = tables.merged(settings, { l2 = 0 })
+  end
   core.sgd_step(parameter, state.velocity, settings)
 end
 
@@ -230,10 +264,24 @@ end
 ---     0.7000
 ---@param parameters tensor[] the same list at each step
 ---@param done? fun() called after the updates, before Ctrl-C can take effect
-function SGD:step(parameters, done)
+---@param norm? number the norm of all gradients together, if it is known
+function SGD:step(parameters, done, norm)
   arguments.self("SGD:step", self, SGD)
-  arguments.check("step", "parameters", "table", parameters, "done", "function?", done)
-  core.interrupt_defer(advance, self, parameters, done, sgd_settings, sgd_update)
+  arguments.check("step", "parameters", "table", parameters, "done", "function?", done,
+    "norm", "number?", norm)
+  core.interrupt_defer(advance, self, parameters, done, norm, sgd_settings, sgd_update)
+end
+
+--- Returns the learning rate of the last step, with its schedule.
+---
+---     > sgd = roper.optim.SGD{rate = 0.5}
+---     > sgd:step{roper.tensor{1}:parameter()}
+---     > sgd:last_rate()
+---     0.5
+---@return number? rate nil before the first step
+function SGD:last_rate()
+  arguments.self("SGD:last_rate", self, SGD)
+  return last_rate(self)
 end
 
 --- Learning-rate schedules: functions that return a factor of the rate for each step, from 1.

@@ -293,4 +293,17 @@ describe("a step", function()
       end
     end
   end)
+
+  it("restricts the decay of SGD to weights and embeddings if asked", function()
+    local function stepped(decay_on)
+      local weight = roper.ones({ 2, 2 }):parameter()
+      local gain = roper.ones({ 2 }):parameter()
+      local loss = (weight:sum() + gain:sum()) * 0
+      loss:backward()
+      roper.optim.SGD({ rate = 0.5, l2 = 0.5, decay_on = decay_on }):step({ weight, gain })
+      return weight[1][1]:item(), gain[1]:item()
+    end
+    assert.same({ 0.75, 1 }, { stepped("matrices") })
+    assert.same({ 0.75, 0.75 }, { stepped("all") })
+  end)
 end)
