@@ -63,7 +63,7 @@ end
 --- Errors: the task has another vocabulary; the text is missing or shorter than a row; the run has
 --- no checkpoint.
 ---@param run Run
----@param which "last"|"best" checkpoint
+---@param which "last"|"best"|integer checkpoint, or the step of a snapshot
 ---@param config table from `configure`
 ---@return table found as from `problems.measure` or `language.predict`
 function M.run(run, which, config)

@@ -202,6 +202,14 @@ function M.floor(floor)
   return floor and ("%.4f"):format(floor) or "unknown"
 end
 
+--- Describes how a run diverged.
+---@param result table
+---@return string? text nil if it did not
+function M.divergence(result)
+  local found = result.diverged
+  return found and ("%s at step %s"):format(found.reason or "training diverged", found.step or "?")
+end
+
 --- Formats the results of a run as one line, with "-" for numbers that were not finite.
 ---@param result table from a result file, or as `run` returns it
 ---@param is_brief? boolean without greedy decoding and accuracy
@@ -210,7 +218,9 @@ function M.line(result, is_brief)
   local function number(form, value)
     return value and form:format(value) or "-"
   end
-  if not result.solved then
+  if result.diverged then
+    return "diverged: " .. M.divergence(result)
+  elseif not result.solved then
     return ("loss %s, perplexity %s, %s bits per byte"):format(number("%.4f", result.loss),
       number("%.2f", result.perplexity), number("%.4f", result.bits_per_byte))
   end

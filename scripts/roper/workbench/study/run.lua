@@ -1,6 +1,7 @@
 --- Runs a configuration: trains and measures its model, in a folder of its own.
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
+local combinations = require "roper.workbench.study.experiment.combinations"
 local experiment = require "roper.workbench.study.experiment"
 local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
@@ -90,6 +91,11 @@ local function rehearse(config, parts, beat)
   end
 end
 
+-- Fields that do not change the steps of training, only what is kept of it and where it ends. A
+-- checkpoint need not match them.
+local FREE <const> = { "recompute", "snapshots", "patience", "min_delta", "monitor",
+  "divergence_threshold" }
+
 -- Builds the parts of a configuration and opens its folder.
 local function open(config, o, beat)
   experiment.check(config)
@@ -108,7 +114,10 @@ local function open(config, o, beat)
   rehearse(config, parts, beat)
   local slow = not o.claim and require("roper.base.precision").note(config.matmul_precision)
   local fixed = tables.merged(config) -- what a checkpoint must match
-  fixed.recompute = nil -- does not change results
+  local settings = {}
+  for _, name in ipairs(FREE) do
+    fixed[name], settings[name] = nil, config[name]
+  end
   if not config.cosine then
     fixed.steps = nil -- a run may be extended, unless its learning rate depends on the length
   end
@@ -124,14 +133,20 @@ local function open(config, o, beat)
       progress:note(note)
     end
   end
+  local measure = has_problems and "test_loss" or "validation_loss"
   local session = require("roper.training").open {
     model = parts.model, task = parts.task, optimizer = parts.optimizer,
     steps = config.steps, batch = config.batch, accumulate = config.accumulate or nil,
     run = o.run, resume = o.resume, ranks = o.ranks,
-    config = fixed, settings = { recompute = config.recompute },
+    config = fixed, settings = settings,
     progress = watched(progress, beat),
     evaluate_every = config.evaluate_every, checkpoint_every = config.checkpoint_every,
-    best = o.run and (has_problems and "test_loss" or "validation_loss") or nil,
+    best = o.run and measure or nil,
+    snapshots = o.run and combinations.snapshots(config) or nil,
+    patience = config.patience or nil, min_delta = config.min_delta or nil,
+    monitor = config.patience and (config.monitor or measure) or nil,
+    mode = config.monitor == "accuracy" and "max" or nil,
+    divergence_threshold = config.divergence_threshold or nil, on_divergence = "stop",
     evaluate = function(model)
       return kind_of(parts.task).evaluate(model, parts.task, config, M.SEQUENCES, beat)
     end,
@@ -149,6 +164,16 @@ local function open(config, o, beat)
   return parts, session, fixed.hash
 end
 
+-- Returns the measurements of a trained model. A model that diverged is not measured.
+local function measured(config, parts, beat, trained)
+  if trained.diverged then
+    return { diverged = { step = trained.diverged.step, reason = trained.diverged.reason } }, {}
+  end
+  local result, samples = kind_of(parts.task).measure(config, parts, beat)
+  result.stopped = trained.stopped and { step = trained.step } or nil
+  return result, samples
+end
+
 -- Trains the model and measures it. With several ranks, only the first measures.
 local function work(config, o, beat, parts, session, hash)
   local trained = require("roper.training").run(session)
@@ -158,7 +183,7 @@ local function work(config, o, beat, parts, session, hash)
   local metrics = o.run and require("roper.training.metrics").read(o.run .. "/metrics.jsonl")
     or trained.history
   local trained_at = require("luv").hrtime()
-  local result, samples = kind_of(parts.task).measure(config, parts, beat)
+  local result, samples = measured(config, parts, beat, trained)
   result.steps_to_90 = result.accuracy and M.steps_to(metrics, 0.9)
   result.config = tables.merged(config, { hash = hash })
   result.parameters, result.last_half = parts.model:count(), last_half(metrics)

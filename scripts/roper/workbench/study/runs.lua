@@ -6,15 +6,17 @@ local configuration = require "roper.workbench.study.configuration"
 local experiment = require "roper.workbench.study.experiment"
 local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
+local measures = require "roper.workbench.study.measures"
 local schema = require "roper.base.schema"
 local provenance = require "roper.training.provenance"
+local snapshots = require "roper.training.snapshots"
 local tables = require "roper.base.tables"
 local uv = require "luv"
 
 local M = {}
 
 -- The fields of a result. Numbers that were not finite are missing.
-local RESULT <const> = { config = "table",
+local RESULT <const> = { config = "table", diverged = "table?", stopped = "table?",
   by_position = { { first = "integer", last = "integer" } },
   by_distance = { { distance = "number", right = "number", count = "number" } },
   longer = { { name = "string" } } }
@@ -100,20 +102,23 @@ function M.result(folder, config)
 end
 
 --- The possible values of the status of a run.
-M.STATUSES = { "finished", "failed", "running", "stopped", "waiting", "stale" }
+M.STATUSES = { "finished", "diverged", "failed", "running", "stopped", "waiting", "stale" }
+
+--- The statuses of runs without measurements, in the order in which tables count them.
+M.UNFINISHED = { "diverged", "failed", "running", "stopped", "waiting" }
 
 ---@class Run
 ---@field folder string
----@field status string "finished", "failed", "running", "stopped" after some steps, or "waiting"
----   to be started
+---@field status string "finished", "diverged" (ended, but without measurements), "failed",
+---   "running", "stopped" after some steps, or "waiting" to be started
 ---@field config? table
 ---@field provenance table[] records of version, commit and machine, each with the step at which it
 ---   begins; more than one if the run was resumed with another version or machine
 ---@field metrics table[]
 ---@field step integer of the last entry of the metrics
----@field result? table of a finished run
+---@field result? table of a finished or diverged run
 ---@field samples? Sample[] of a finished run
----@field failure? string the error of a failed run
+---@field failure? string the error of a failed run, or why a run diverged
 ---@field owner? table of its claim
 
 --- Reads a run.
@@ -141,7 +146,8 @@ function M.read(folder, config)
   run.step = run.metrics[#run.metrics] and run.metrics[#run.metrics].step or 0
   run.result = M.result(folder, run.config)
   if run.result then
-    run.status = "finished"
+    run.failure = measures.divergence(run.result)
+    run.status = run.failure and "diverged" or "finished"
     local samples = files.decode(folder .. "/samples.json")
     run.samples = samples and schema.fits(samples, SAMPLES) and samples or nil
   else
@@ -219,6 +225,22 @@ local function tensors_of(run, name)
   return tensors, path
 end
 
+-- Returns the name of the file with the weights that `which` selects. Raises an error if there is
+-- no such snapshot.
+local function file_of(run, which)
+  if which == "last" or which == "best" then
+    return which == "last" and "checkpoint.safetensors" or "best.safetensors"
+  end
+  local step = math.tointeger(tonumber(which))
+  local names = tables.map(snapshots.steps(run.folder), tostring)
+  if not step or not tables.set(names)[tostring(step)] then
+    error(("runs: %s: expected last, best or the step of a snapshot, got %s%s"):format(run.folder,
+      tostring(which), names[1] and "; there are " .. table.concat(names, ", ")
+      or "; it has no snapshots"), 0)
+  end
+  return snapshots.path(run.folder, step):match "[^/]+$"
+end
+
 --- Loads the model of a run from its checkpoint.
 ---
 --- Errors: the checkpoint is missing, damaged or of another run; the position scheme is not
@@ -230,20 +252,21 @@ end
 ---     > (pcall(roper.runs.model, run))
 ---     false
 ---@param run Run
----@param which? "last"|"best" the weights at its last checkpoint, or those with the smallest
----   loss on test sequences; "last" by default
+---@param which? "last"|"best"|integer the weights at its last checkpoint, those with the smallest
+---   loss on test sequences, or those of the snapshot of a step; "last" by default
 ---@return Transformer model
 ---@return task task for text, without files and rows
 function M.model(run, which)
   arguments.check("runs.model", "run", "table", run,
-    "which", "string?", which)
+    "which", "any?", which)
   arguments.check("runs.model", "run.folder", "string", run.folder,
     "run.config", "table", run.config)
-  local is_best = which == "best"
+  local name = file_of(run, which or "last")
+  local is_last = name == "checkpoint.safetensors"
   require("roper.workbench.study.experiment.needs").check(run)
-  local tensors, path = tensors_of(run, is_best and "best.safetensors" or "checkpoint.safetensors")
+  local tensors, path = tensors_of(run, name)
   local parts = experiment.build(run.config, task_of(run))
-  require("roper.model.checkpoint").load_state(path, parts.model, is_best and "" or "model.",
+  require("roper.model.checkpoint").load_state(path, parts.model, is_last and "model." or "",
     tensors)
   parts.model:training(false)
   return parts.model, parts.task

@@ -1,6 +1,7 @@
 --- Statistics of a sweep, for each method and for each pair of methods.
 local as_stored = require("roper.workbench.study.experiment.position").as_stored
 local measures = require "roper.workbench.study.measures"
+local runs = require "roper.workbench.study.runs"
 local statistics = require "roper.workbench.study.statistics"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
@@ -11,8 +12,10 @@ local M = {}
 M.LEVEL = 0.05
 
 local function of_method(sweep, method, list)
-  local entry = { method = method, planned = 0, failed = 0, running = 0, stopped = 0, waiting = 0,
-    runs = {} }
+  local entry = { method = method, planned = 0, runs = {} }
+  for _, status in ipairs(runs.UNFINISHED) do
+    entry[status] = 0
+  end
   for _, trial in ipairs(sweep.trials) do
     if trial.method == method then
       entry.planned = entry.planned + 1
@@ -108,6 +111,19 @@ local function compare_all(sweep, methods, paired, measure)
   return compared
 end
 
+-- Returns a note about the runs of a method that diverged or stopped early; nil if there are none.
+local function endings(entry)
+  local stopped = 0
+  for _, run in ipairs(entry.runs) do
+    stopped = stopped + (run.result.stopped and 1 or 0)
+  end
+  local parts = { entry.diverged > 0 and ("%d of %d runs diverged; means and differences are those "
+    .. "of the runs that did not"):format(entry.diverged, entry.planned) or nil }
+  parts[#parts + 1] = stopped > 0 and ("%d of %d runs stopped early"):format(stopped, entry.planned)
+    or nil
+  return parts[1] and ("%s: %s"):format(entry.method, table.concat(parts, "; "))
+end
+
 -- Returns warnings about the numbers.
 local function notes_of(sweep, methods)
   local notes, commits = { require("roper.workbench.study.experiment.design").note(sweep) }, {}
@@ -116,15 +132,16 @@ local function notes_of(sweep, methods)
     and ("the experiment %s is not registered; to use its measure and to draw attention maps, pass "
       .. "its file: --load FILE"):format(sweep.experiment) or nil
   for _, entry in ipairs(methods) do
-    local missing = entry.planned - entry.finished
+    local missing = entry.planned - entry.finished - entry.diverged
     if missing > 0 then
       local parts = {}
-      for _, status in ipairs { "failed", "running", "stopped", "waiting" } do
+      for _, status in ipairs(runs.UNFINISHED) do
         parts[#parts + 1] = entry[status] > 0 and ("%d %s"):format(entry[status], status) or nil
       end
       notes[#notes + 1] = ("%s: %d of %d runs are missing (%s)"):format(entry.method, missing,
         entry.planned, table.concat(parts, ", "))
     end
+    notes[#notes + 1] = endings(entry)
   end
   for _, trial in ipairs(sweep.trials) do
     for _, record in ipairs(trial.run.status == "finished" and trial.run.provenance or {}) do
@@ -144,15 +161,15 @@ end
 ---@param sweep table from `sweep.read`
 ---@param baseline? string the method to compare all others with; by default every pair is compared
 ---@return table measure: the Measure that methods are compared by. measures: all that the runs
----   have. methods: a list of {method, planned, finished, failed, running, stopped, waiting, runs},
----   with the result of `Measure:summarize` under the name of each measure. pairs: a list of {a, b,
----   measure, n, each (differences b - a), difference (their mean), censored (number of
----   differences with a run that never reached 90 % and counts with its last step), p, comparisons
----   (pairs of methods that share a seed), corrected (p times comparisons, at most 1), least (the
----   smallest possible corrected p with so many runs), low and high (an interval that excludes 0
----   exactly if corrected is below LEVEL; all intervals of a measure hold at once in 95 % of cases;
----   nil if least is not below LEVEL)} over runs of the same experiment and seed, for each pair of
----   methods and each measure. baseline; notes: texts
+---   have. methods: a list of {method, planned, finished, diverged, failed, running, stopped,
+---   waiting, runs}, with the result of `Measure:summarize` under the name of each measure. pairs:
+---   a list of {a, b, measure, n, each (differences b - a), difference (their mean), censored
+---   (number of differences with a run that never reached 90 % and counts with its last step), p,
+---   comparisons (pairs of methods that share a seed), corrected (p times comparisons, at most 1),
+---   least (the smallest possible corrected p with so many runs), low and high (an interval that
+---   excludes 0 exactly if corrected is below LEVEL; all intervals of a measure hold at once in 95
+---   % of cases; nil if least is not below LEVEL)} over runs of the same experiment and seed, for
+---   each pair of methods and each measure. baseline; notes: texts
 function M.of(sweep, baseline)
   local methods, compared, by_name = {}, {}, {}
   local list = measures.of(sweep.trials)

@@ -137,8 +137,9 @@ end
 function M.define_run(command)
   command:argument("run"):argname("RUN"):description("The folder of a run, or of a published "
     .. "model: config.json and safetensors files.")
-  command:option("--checkpoint"):choices({ "last", "best" }):default("last")
-    :description "The last checkpoint (last), or the one with the smallest test loss (best)."
+  command:option("--checkpoint"):argname("last|best|STEP"):default("last")
+    :description("The last checkpoint (last), the one with the smallest test loss (best), or the "
+      .. "snapshot of a step.")
 end
 
 --- Raises an error if trials failed.

@@ -30,6 +30,9 @@ local function train(config, resume, ranks)
   end
   if not ok then
     error(result, 0)
+  elseif is_first and result.diverged then
+    error(("%s diverged: %s; try a smaller rate or gradient clipping"):format(escape.line(run),
+      require("roper.workbench.study.measures").divergence(result)), 0)
   elseif is_first then
     io.stdout:write(require("roper.workbench.study.measures").line(result), ", in ",
       escape.line(run), "\n")

@@ -12,8 +12,8 @@ local M = {}
 
 ---@class Field
 ---@field [1] string name
----@field [2] string|table kind: "letters" (of qkvo), "scheme" (of positions), or the kind of an
----   option
+---@field [2] string|table kind: "letters" (of qkvo), "scheme" (of positions), "steps" (a list), or
+---   the kind of an option
 ---@field [3] any default; false if it is not set by default
 ---@field [4] string documentation
 ---@field [5] any value that means "not set"; it is stored as false
@@ -22,7 +22,8 @@ local M = {}
 --- Returns the fields for options of a class. A field is not set if its value is false; therefore a
 --- boolean option that is true by default has the values "true" (not set) and "false".
 ---@param class string
----@param names table[] names of options; {name, default} for one with another default
+---@param names table[] names of options; {name, default} for one with another default; {name, nil,
+---   value} if this value means "not set"
 ---@return Field[]
 function M.of_options(class, names)
   local fields = {}
@@ -34,7 +35,7 @@ function M.of_options(class, names)
       default = entry[2]
     end
     fields[i] = { row[1], type(kind) == "string" and kind:gsub("%?$", "") or kind,
-      default or false, (row[4]:gsub("`", "")) }
+      default or false, (row[4]:gsub("`", "")), is_changed and entry[3] or nil }
     if row[3] == true then
       fields[i][2], fields[i][5] = { "true", "false" }, "true"
       fields[i][3] = not default and "false"
@@ -75,7 +76,23 @@ local COMMON <const> = tables.joined(
   M.of_options("TrainOptions", { "batch", { "accumulate" }, { "steps", 1000 },
     { "evaluate_every", 100 }, { "checkpoint_every", 500 } }),
   {
-    { "rate", "amount", 2.5e-4, "learning rate of Adam" },
+    { "snapshots", "steps", false, "steps after which the weights are kept in the run's folder, "
+      .. "such as 100,1000; 0: before the first step" },
+  },
+  M.of_options("TrainOptions", { "patience", { "min_delta", nil, 0 } }),
+  {
+    { "monitor", { "test_loss", "accuracy" }, false, "measure that must improve, on the sequences "
+      .. "of the evaluations during training", "test_loss" },
+  },
+  M.of_options("TrainOptions", { "divergence_threshold" }),
+  {
+    { "optimizer", { "adam", "sgd" }, false, "optimizer; with decay, adam is AdamW", "adam" },
+    { "beta1", "probability", false, "Adam's decay rate of the mean gradient", 0.9 },
+    { "beta2", "probability", false, "Adam's decay rate of the mean squared gradient", 0.999 },
+    { "adam_epsilon", "positive", false, "term in the denominator of Adam's step", 1e-8 },
+    { "momentum", "amount", false, "momentum of SGD", 0 },
+    { "nesterov", "boolean", false, "Nesterov momentum" },
+    { "rate", "amount", 2.5e-4, "learning rate" },
     { "warmup", "amount", 0, "steps of warm-up, over which the rate rises" },
     { "cosine", "share", false, "cosine decay of the rate to this share of it at the last step" },
     { "decay", "amount", false, "weight decay of weights and embeddings, not of gains, biases and "
@@ -101,6 +118,9 @@ local function field_of(option)
     required = option.required }
 end
 
+-- The common fields that only tasks with problems have.
+local ONLY_PROBLEMS <const> = { problems = true, monitor = true }
+
 --- Returns the fields for the options of a task.
 ---@param task string
 ---@return Field[]
@@ -108,8 +128,8 @@ function M.of_task(task)
   return tables.map(tasks.options(task), field_of)
 end
 
---- Returns the fields of experiments on a task: the common ones (`problems` only if the task poses
---- problems), then the task's own options.
+--- Returns the fields of experiments on a task: the common ones (some of them only if the task
+--- poses problems), then the task's own options.
 ---
 --- Errors: an option of a registered task has the name of a common field.
 ---@param task string
@@ -118,7 +138,7 @@ end
 function M.of(task, model)
   local list, places = {}, {}
   for _, field in ipairs(COMMON) do
-    if field[1] ~= "problems" or tasks.has_problems(task) then
+    if not ONLY_PROBLEMS[field[1]] or tasks.has_problems(task) then
       list[#list + 1] = field
       places[field[1]] = #list
     end
@@ -151,6 +171,29 @@ local function are_letters(value)
   return fits
 end
 
+--- Returns true if the value of a field is a list, so that its commas do not separate values of a
+--- sweep.
+---@param name string of the field
+---@return boolean
+function M.is_list(name)
+  return name == "snapshots"
+end
+
+-- Returns a list of steps as text, sorted and without duplicates; nil if it is not such a list.
+local function steps_text(value)
+  local text = type(value) == "table" and table.concat(tables.map(value, tostring), ",")
+    or tostring(value)
+  local seen = {}
+  for part in (text .. ","):gmatch "([^,]*)," do
+    local step = part:find "^%s*[%d.eE+]+%s*$" and math.tointeger(tonumber(part))
+    if not step then
+      return nil
+    end
+    seen[step] = true
+  end
+  return table.concat(tables.keys(seen), ",")
+end
+
 --- Converts a given value to the kind of a field. Numbers and booleans may be given as text.
 ---
 --- Errors: the value does not fit the field.
@@ -162,6 +205,10 @@ function M.convert(field, value)
   local result, refusal = value
   if kind == "letters" then
     refusal = not are_letters(value) and "expected letters of qkvo, each at most once, got "
+      .. options_of.shown(value)
+  elseif kind == "steps" then
+    result = steps_text(value)
+    refusal = not result and "expected steps with commas between them, such as 100,1000, got "
       .. options_of.shown(value)
   elseif kind == "scheme" then
     local names, missing = position.names(), position.missing(value)

@@ -84,6 +84,7 @@ function M.configure(name, given)
     error(("field d_model: %d is not divisible by heads, %d"):format(config.d_model, config.heads),
       0)
   end
+  require("roper.workbench.study.experiment.combinations").check(config)
   position.complete(config, given, given.position or definition.presets[preset].position
     or config.position)
   config.revision = position.revision(config)
@@ -279,10 +280,23 @@ local function schedule_of(config)
   end or nil
 end
 
+-- Returns the optimizer of a configuration.
+local function optimizer_of(config)
+  local optim, is_sgd = require "roper.training.optim", config.optimizer == "sgd"
+  local options = { rate = config.rate, clip = config.clip > 0 and config.clip or nil,
+    schedule = schedule_of(config), decay_on = config.decay and "matrices" or nil }
+  options[is_sgd and "l2" or "decay"] = config.decay or nil
+  for _, name in ipairs(is_sgd and { "momentum", "nesterov" } or { "beta1", "beta2" }) do
+    options[name] = config[name] or nil
+  end
+  options.epsilon = config.adam_epsilon or nil
+  return (is_sgd and optim.SGD or optim.Adam)(options)
+end
+
 ---@class ExperimentParts
 ---@field model Module
 ---@field task task
----@field optimizer Adam
+---@field optimizer Adam|SGD
 
 --- Creates the task, model and optimizer of a configuration from its seed.
 ---
@@ -311,10 +325,7 @@ function M.build(config, task, length)
     mutants[config.position].change(model)
     model.options = nil -- so that a saved mutant cannot be loaded as the correct model
   end
-  local optimizer = require("roper.training.optim").Adam { rate = config.rate,
-    clip = config.clip > 0 and config.clip or nil, schedule = schedule_of(config),
-    decay = config.decay or nil, decay_on = config.decay and "matrices" or nil }
-  return { model = model, task = task, optimizer = optimizer }
+  return { model = model, task = task, optimizer = optimizer_of(config) }
 end
 
 return M

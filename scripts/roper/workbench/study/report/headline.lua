@@ -169,7 +169,12 @@ function M.of(summary)
     end
   end
   if not best then
-    return "No run has finished yet."
+    local diverged = 0
+    for _, entry in ipairs(summary.methods) do
+      diverged = diverged + (entry.diverged or 0)
+    end
+    return diverged > 0 and ("No run has a result: %s."):format(
+      counted(diverged, "run") .. " diverged") or "No run has finished yet."
   elseif #all == 1 then
     return of_pair(all[1], unit)
   elseif #compared == 0 then

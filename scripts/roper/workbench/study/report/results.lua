@@ -13,7 +13,7 @@ local function status(sweep)
     counts[trial.run.status] = (counts[trial.run.status] or 0) + 1
   end
   local parts = { ("%d of %s finished"):format(counts.finished, counted(#sweep.trials, "run")) }
-  for _, name in ipairs { "failed", "running", "stopped", "waiting" } do
+  for _, name in ipairs(require("roper.workbench.study.runs").UNFINISHED) do
     parts[#parts + 1] = counts[name] and ("%d %s"):format(counts[name], name)
   end
   return table.concat(parts, ", ") .. "."
@@ -89,7 +89,8 @@ return function(view)
     d.table { class = "study", caption = "Means over the finished runs", head = head, drop = { 2 },
       rows = tables.map(summary.methods, function(entry)
         return { curve.name(view.sweep, entry.method),
-          ("%d of %d"):format(entry.finished, entry.planned),
+          ("%d of %d%s"):format(entry.finished, entry.planned, entry.diverged > 0
+            and (", %d diverged"):format(entry.diverged) or ""),
           table.unpack(tables.map(columns, function(column)
             return column[3](entry) or number.NONE
           end)) }

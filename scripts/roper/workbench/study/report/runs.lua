@@ -7,7 +7,7 @@ local tables = require "roper.base.tables"
 
 -- The value of a run in a measure.
 local function cell(run, measure)
-  if not run.result then
+  if run.status ~= "finished" then
     return number.NONE
   end
   local value, is_censored = measure:value(run)
@@ -27,7 +27,8 @@ return function(view)
       tables.map(shown, function(measure) return cell(run, measure) end),
       { number.is_finite(seconds) and duration(seconds) or number.NONE })
     if run.failure then
-      table.insert(failures, { d.paragraph({ d.code(trial.name), " failed:" }, "missing"),
+      table.insert(failures, { d.paragraph({ d.code(trial.name),
+        run.status == "diverged" and " diverged:" or " failed:" }, "missing"),
         d.listing(run.failure) })
     end
   end

@@ -31,7 +31,8 @@ local function whole_line(supervisor, part, worked, seconds)
   local done = supervisor.finished + part
   local text = ("sweep %s %d of %d finished"):format(progress.bar(done / total, 12),
     supervisor.finished, total)
-  for _, count in ipairs { { failed, "failed" }, { supervisor.elsewhere, "running elsewhere" } } do
+  for _, count in ipairs { { supervisor.diverged or 0, "diverged" }, { failed, "failed" },
+    { supervisor.elsewhere, "running elsewhere" } } do
     if count[1] > 0 then
       text = ("%s, %d %s"):format(text, count[1], count[2])
     end
@@ -46,8 +47,8 @@ local function whole_line(supervisor, part, worked, seconds)
 end
 
 --- Describes the state of a sweep.
----@param supervisor table with the fields finished, worked, failed, elsewhere, trials, stopping and
----   workers of a Supervisor
+---@param supervisor table with the fields finished, diverged, worked, failed, elsewhere, trials,
+---   stopping and workers of a Supervisor
 ---@param seconds number since its start
 ---@return string[] lines the last one describes the whole sweep
 function M.lines(supervisor, seconds)

@@ -4,6 +4,7 @@ local configuration = require "roper.workbench.study.configuration"
 local core = require "roper.core"
 local counted = require("roper.base.escape").count
 local files = require "roper.base.file"
+local is_list = require("roper.workbench.study.experiment.fields").is_list
 local mutants = require "roper.workbench.study.experiment.mutants"
 local options_of = require "roper.base.options"
 local eta = require "roper.workbench.study.sweep.eta"
@@ -109,7 +110,8 @@ local function pairs_of(fields)
   end)
   return tables.map(list, function(pair)
     local name, value = pair[1], pair[2]
-    return { name, type(value) == "string" and plan.values(name, value) or value }
+    local is_text = type(value) == "string" and not is_list(name)
+    return { name, is_text and plan.values(name, value) or value }
   end)
 end
 

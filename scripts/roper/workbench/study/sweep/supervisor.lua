@@ -21,8 +21,8 @@ local Supervisor = {}
 Supervisor.__index = Supervisor
 
 --- Creates the supervisor of a sweep's workers. Its field `finished` is the number of finished
---- trials; `worked` is the number of trials done since the start, in which a resumed trial counts
---- with the fraction of its steps that was left.
+--- trials, among them `diverged` ones; `worked` is the number of trials done since the start, in
+--- which a resumed trial counts with the fraction of its steps that was left.
 ---@param folder string
 ---@param trials table[] from `plan`
 ---@param options table jobs; threads of each; say: a function that prints a line
@@ -30,7 +30,8 @@ Supervisor.__index = Supervisor
 function M.new(folder, trials, options)
   local self = setmetatable({ folder = folder, trials = trials, jobs = options.jobs,
     threads = options.threads, say = options.say, by_name = {}, is_done = {}, failed = {},
-    deaths = {}, warned = {}, workers = {}, failed_starts = 0, finished = 0, worked = 0 },
+    deaths = {}, warned = {}, workers = {}, failed_starts = 0, finished = 0, diverged = 0,
+    worked = 0 },
     Supervisor)
   for _, trial in ipairs(trials) do
     self.by_name[trial.name] = trial
@@ -51,7 +52,8 @@ function Supervisor:refresh()
   for _, trial in ipairs(self.trials) do
     if not self.is_done[trial] and not mine[trial] then
       local found = claims.read(trial.folder)
-      local state = stored.result(trial.folder, trial.config) and "finished" or found.state
+      local result = stored.result(trial.folder, trial.config)
+      local state = result and "finished" or found.state
       if found.problem and not self.warned[trial] then
         self.warned[trial] = true
         self.say(("%s: counts as running: %s"):format(trial.name, found.problem))
@@ -59,6 +61,7 @@ function Supervisor:refresh()
       if state == "finished" then
         claims.clean(trial.folder)
         self.is_done[trial] = true
+        self.diverged = self.diverged + (result.diverged and 1 or 0)
         self.finished, self.worked = self.finished + 1, self.worked + 1
       elseif state == "free" then
         self.free = self.free + 1
@@ -90,6 +93,7 @@ local HANDLERS <const> = {
     self.worked = self.worked + 1 - worker.first / trial.config.steps
     self.is_done[trial] = true
     self.finished = self.finished + 1
+    self.diverged = self.diverged + (message.diverged and 1 or 0)
     self.say(("%s: %s"):format(trial.name, message.text))
   end,
   fail = function(self, worker, trial, message)

@@ -33,7 +33,7 @@ end
 
 --- Runs trials until none is left to claim.
 ---@param trials table[] from `plan`
----@param tell fun(event: "begin"|"finish"|"fail", trial: table, text: string)
+---@param tell fun(event: "begin"|"finish"|"fail", trial: table, text: string, facts?: table)
 ---@param progress? fun(trial: table): table returns an object as for `train`
 ---@return integer failed trials that failed here
 function M.run(trials, tell, progress)
@@ -45,7 +45,8 @@ function M.run(trials, tell, progress)
       resume = true, progress = progress and progress(trial), name = trial.name })
     if ok then
       tell("finish", trial, ("%s, %s"):format(measures.line(result, true),
-        require("roper.base.progress").duration(result.seconds)))
+        require("roper.base.progress").duration(result.seconds)),
+        { diverged = result.diverged and true or nil })
     elseif diagnostics.is_interrupt(result) then
       error(result, 0)
     else
@@ -53,6 +54,7 @@ function M.run(trials, tell, progress)
       tell("fail", trial, diagnostics.without_place(tostring(result)))
     end
     collectgarbage() -- frees the model of this trial
+    core.memory_trim() -- the metrics of a trial contain its own peak
     trial, held = take(trials, is_done)
   end
   return failed

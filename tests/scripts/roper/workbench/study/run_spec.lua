@@ -36,6 +36,42 @@ describe("run.run", function()
     end
   end)
 
+  it("stops early, keeps snapshots, and can be continued with more patience", function()
+    local folder = scratch.path("run")
+    local fields = { preset = "smoke", rate = 0, steps = 60, evaluate_every = 10, patience = 2,
+      snapshots = "0,20" }
+    local result = run.run(experiment.configure("copy", fields), { run = folder, progress = false })
+    assert.same({ step = 30 }, result.stopped)
+    assert.equal(30, result.metrics[#result.metrics].step)
+    local stopped = stored.read(folder)
+    assert.equal("finished", stopped.status)
+    assert.truthy(stored.model(stopped, 20))
+    assert.truthy(stored.model(stopped, "0"))
+    assert.error_matches(function() stored.model(stopped, 10) end,
+      "expected last, best or the step of a snapshot, got 10; there are 0, 20")
+    fields.patience = 3
+    result = run.run(experiment.configure("copy", fields), { run = folder, resume = true,
+      progress = false })
+    assert.same({ step = 40 }, result.stopped)
+    local status, output = require("tests.process").run({ "./roper", "eval", folder,
+      "--checkpoint", "20" })
+    assert.equal(0, status, output)
+  end)
+
+  it("that diverges has a result that says so", function()
+    local folder = scratch.path("run")
+    local config = experiment.configure("copy", { preset = "smoke", divergence_threshold = 0.1 })
+    local result = run.run(config, { run = folder, progress = false })
+    assert.equal(1, result.diverged.step)
+    local found = stored.read(folder)
+    assert.equal("diverged", found.status)
+    assert.matches("^the loss is %d.%d+ %(above 0.1%) at step 1$", found.failure)
+    local status, _, errors = require("tests.process").run({ "./roper", "train", "--resume",
+      folder })
+    assert.equal(1, status)
+    assert.truthy(errors:find(folder .. " diverged: the loss is", 1, true), errors)
+  end)
+
   it("keeps all of a run in its folder", function()
     local folder = scratch.path("run")
     local config = experiment.configure("substring_index", { preset = "smoke", seed = 4 })

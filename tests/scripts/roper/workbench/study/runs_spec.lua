@@ -204,8 +204,8 @@ describe("./roper runs", function()
     assert.same({ 1, 'roper: runs: no run has a field "positon"; did you mean "position"?\n' },
                 { status, errors })
     status, _, errors = list(folder, "status=failed,finishd")
-    assert.same({ 1, "roper: field status: expected one of finished, failed, running, stopped, "
-      .. 'waiting, stale, got "finishd"; did you mean "finished"?\n' }, { status, errors })
+    assert.same({ 1, "roper: field status: expected one of finished, diverged, failed, running, "
+      .. 'stopped, waiting, stale, got "finishd"; did you mean "finished"?\n' }, { status, errors })
     status, _, errors = list("/nowhere")
     assert.same({ 1, "roper: runs: there is no folder /nowhere\n" }, { status, errors })
   end)

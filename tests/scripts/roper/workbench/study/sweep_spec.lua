@@ -140,18 +140,18 @@ describe("sweep.run", function()
   end)
 
   it("continues after a trial that fails, and retries it when it is run again", function()
-    -- The rate is so large that the loss is not a number.
-    local fields = sweeps.fields({ position = "rope", seed = "1..2", rate = "1e-3,1e300" })
+    -- A head of one feature cannot be rotated.
+    local fields = sweeps.fields({ position = "rope", seed = "1..2", heads = "2,16" })
     local found, failed = run({ fields = fields })
     assert.equal(2, failed)
     for _, trial in ipairs(found.trials) do
-      local is_wild = trial.config.rate == 1e300
+      local is_wild = trial.config.heads == 16
       assert.equal(is_wild and "failed" or "finished", trial.run.status)
       if is_wild then
-        assert.truthy(trial.run.failure:find("the loss is", 1, true), trial.run.failure)
+        assert.truthy(trial.run.failure:find("expected an even number", 1, true), trial.run.failure)
       end
     end
-    local _, count = scratch.read(scratch.path("log")):gsub("failed: train: the loss is", "")
+    local _, count = scratch.read(scratch.path("log")):gsub("failed: rope: fraction: ", "")
     assert.equal(2, count)
     local text = report.text(report.of(found))
     assert.truthy(text:find("2 of 2 runs are missing (2 failed)", 1, true))
@@ -160,6 +160,32 @@ describe("sweep.run", function()
     assert.equal(2, again)
     assert.equal(2, claims.read(found.trials[2].folder).number)
     assert.equal(1, claims.read(found.trials[1].folder).number)
+  end)
+
+  it("finishes trials that diverge, counts them as such, and leaves them out of means", function()
+    local fields = sweeps.fields({ position = "rope", seed = "1..2", rate = "1e-3,1e300" })
+    local found, failed = run({ fields = fields })
+    assert.equal(0, failed)
+    for _, trial in ipairs(found.trials) do
+      local is_wild = trial.config.rate == 1e300
+      assert.equal(is_wild and "diverged" or "finished", trial.run.status)
+      assert.equal(not is_wild, trial.run.result.loss ~= nil)
+      if is_wild then
+        assert.matches("^the loss is %-?[ni][a-z]+ at step 2$", trial.run.failure)
+      end
+    end
+    local _, count = scratch.read(scratch.path("log")):gsub(": diverged: the loss is", "")
+    assert.equal(2, count)
+    local text = report.text(report.of(found))
+    assert.truthy(text:find("2 of 4 runs finished, 2 diverged.", 1, true), text)
+    assert.truthy(text:find("rope rate=1e+300: 2 of 2 runs diverged", 1, true), text)
+    assert.truthy(text:find("0 of 2, 2 diverged", 1, true), text)
+    assert.falsy(text:find("missing", 1, true))
+    local _, again = run({ fields = fields })
+    assert.equal(0, again)
+    for _, trial in ipairs(found.trials) do
+      assert.equal(1, claims.read(trial.folder).number) -- not run again
+    end
   end)
 
   it("reports why workers do not start", function()
@@ -355,10 +381,10 @@ describe("./roper sweep", function()
   end)
 
   it("reports failed trials by its status", function()
-    local status, output, errors = process.run(sweeps.command(folder, "rate=1e300,1e-3"))
+    local status, output, errors = process.run(sweeps.command(folder, "heads=16,2"))
     assert.equal(1, status)
     assert.truthy(output:find("1 of 1 runs are missing (1 failed", 1, true))
-    assert.truthy(errors:find(": failed: train: the loss is ", 1, true), errors)
+    assert.truthy(errors:find(": failed: rope: fraction: ", 1, true), errors)
     assert.truthy(errors:find("\nroper: 1 trial failed; rerun the sweep to retry it\n$"))
   end)
 
@@ -374,10 +400,10 @@ describe("./roper sweep", function()
   end)
 
   it("runs as a single worker", function()
-    local status, output, errors = process.run(sweeps.command(folder, "seed=1..2", "rate=1e300,1",
+    local status, output, errors = process.run(sweeps.command(folder, "seed=1..2", "heads=16,2",
       "--worker"))
     assert.equal(1, status)
-    assert.truthy(output:find("^roper%-1%-%x+: started\nroper%-1%-%x+: failed: train: the loss"))
+    assert.truthy(output:find("^roper%-1%-%x+: started\nroper%-1%-%x+: failed: rope: fraction"))
     assert.equal(2, select(2, output:gsub(" of 2 solved by sampling, ", "")))
     assert.truthy(errors:find("2 trials failed", 1, true))
     status, output = process.run({ "./roper", "sweep", folder, "--worker" })

@@ -68,3 +68,63 @@ describe("fields for options", function()
     end
   end)
 end)
+
+describe("fields of the optimizer and of long runs", function()
+  local experiment = require("roper.workbench.study.experiment")
+  local hash = require("roper.workbench.study.sweep.plan").hash
+
+  it("do not change the hash of a trial at their defaults", function()
+    -- The hashes are those of the version before these fields.
+    assert.equal("e525ee55412faab2", hash(experiment.configure("copy", { preset = "smoke" })))
+    assert.equal("e525ee55412faab2", hash(experiment.configure("copy", { preset = "smoke",
+      optimizer = "adam", beta1 = 0.9, beta2 = "0.999", adam_epsilon = 1e-8, momentum = 0,
+      min_delta = 0, monitor = "test_loss" })))
+    assert.equal("d3a816e8714b1ac4", hash(experiment.configure("addition", { position = "rope",
+      rate = 1e-3, decay = 0.1, accumulate = 2 })))
+  end)
+
+  it("set the optimizer", function()
+    local function optimizer(given)
+      given.preset = "smoke"
+      return experiment.build(experiment.configure("copy", given)).optimizer
+    end
+    local adam = optimizer({ beta1 = 0.8, beta2 = 0.95, adam_epsilon = 1e-6, decay = 0.1 })
+    assert.same({ "Adam", 0.8, 0.95, 1e-6, 0.1 }, { adam.name, adam.options.beta1,
+      adam.options.beta2, adam.options.epsilon, adam.options.decay })
+    local sgd = optimizer({ optimizer = "sgd", momentum = 0.9, nesterov = true, decay = 0.1,
+      clip = 1 })
+    assert.same({ "SGD", 0.9, true, 0.1, "matrices", 1 }, { sgd.name, sgd.options.momentum,
+      sgd.options.nesterov, sgd.options.l2, sgd.options.decay_on, sgd.options.clip })
+  end)
+
+  it("are refused if they have no effect", function()
+    for message, given in pairs({
+      ["field momentum: has an effect only with optimizer=sgd"] = { momentum = 0.9 },
+      ["field nesterov: has an effect only with momentum="] = { optimizer = "sgd",
+        nesterov = true },
+      ["field beta1: has an effect only with optimizer=adam"] = { optimizer = "sgd", beta1 = 0.5 },
+      ["field monitor: has an effect only with patience="] = { monitor = "accuracy" },
+      ["field snapshots: expected steps up to the last, 20, got 30"] = { snapshots = "10,30" },
+      ["field snapshots: expected steps with commas"] = { snapshots = "10,x" },
+    }) do
+      given.preset = "smoke"
+      assert.error_matches(function() experiment.configure("copy", given) end, message, 1, true)
+    end
+  end)
+
+  it("take a list of steps in any form, also in a sweep", function()
+    local function snapshots(value)
+      return experiment.configure("copy", { preset = "smoke", snapshots = value }).snapshots
+    end
+    assert.equal("0,5,10", snapshots("10,5,0,5"))
+    assert.equal("5,10", snapshots({ 10, 5 }))
+    assert.equal("5", snapshots(5))
+    local scratch = require("tests.scratch")
+    scratch.create()
+    local trials = require("roper.workbench.study.sweep").prepare("copy", { preset = "smoke",
+      snapshots = "5,10" }, scratch.path("sweep"))
+    scratch.remove()
+    assert.equal(1, #trials)
+    assert.equal("5,10", trials[1].config.snapshots)
+  end)
+end)
