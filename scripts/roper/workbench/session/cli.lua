@@ -6,8 +6,8 @@ local OK <const>, FAILED <const>, MISUSED <const>, INTERRUPTED <const> = 0, 1, 2
 -- Each is a module roper.workbench.session.command.NAME that returns a table: `summary`, a line for
 -- the help; `define`, a function that adds arguments to a command of argparse; `run`, a function of
 -- the parsed arguments, which returns a message if they are wrong.
-local COMMANDS <const> = { "train", "eval", "sample", "export", "sweep", "runs", "report", "study",
-  "lesson", "kernel" }
+local COMMANDS <const> = { "train", "eval", "sample", "export", "sweep", "runs", "watch", "report",
+  "study", "lesson", "kernel" }
 
 local USAGE <const> = [[
 Usage: roper                     start a session, or run a script from a pipe

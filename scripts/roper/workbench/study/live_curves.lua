@@ -13,8 +13,10 @@ local MOST_ROWS <const>, LEAST_ROWS <const> = 12, 5 -- of the drawing itself
 local OTHER_ROWS <const> = 10
 local WIDEST <const> = 100 -- columns
 
--- Returns the last running trial of each method.
-local function newest(sweep)
+--- Returns the last running trial of each method.
+---@param sweep Sweep
+---@return table[] trials
+function M.newest(sweep)
   local by_method = {}
   for _, trial in ipairs(sweep.trials) do
     by_method[trial.method] = trial.run.status == "running" and trial or by_method[trial.method]
@@ -22,23 +24,36 @@ local function newest(sweep)
   return tables.map(sweep.methods, function(method) return by_method[method] end)
 end
 
+--- Returns the chart of some trials.
+---@param sweep Sweep
+---@param trials table[] of the sweep
+---@param shown table field of the metrics and title, as the field `curve` of a measure
+---@param columns integer of the terminal
+---@param rows integer of the terminal
+---@return string[] lines empty without a point, or if the terminal is too small
+function M.of_trials(sweep, trials, shown, columns, rows)
+  local height, steps = math.min(MOST_ROWS, rows - OTHER_ROWS), 1
+  local curves = curve.runs({ trials = trials, methods = sweep.methods }, shown.field)
+  if height < LEAST_ROWS or #curves == 0 then
+    return {}
+  end
+  for _, trial in ipairs(trials) do
+    steps = math.max(steps, trial.config.steps)
+  end
+  local text = require("roper.workbench.plot").line(curve.series(curves, "label"), {
+    format = "text", height = height, width = math.min(columns, WIDEST),
+    title = shown.title, xrange = { 0, steps } })
+  return escape.lines("\n" .. text:gsub("\n$", ""))
+end
+
 --- Returns the chart of the running trials.
 ---@param sweep Sweep
 ---@param measure Measure
 ---@param columns integer of the terminal
 ---@param rows integer of the terminal
----@return string[] lines empty before the first point, or if the terminal is too small
+---@return string[] lines as from `of_trials`
 function M.lines(sweep, measure, columns, rows)
-  local height = math.min(MOST_ROWS, rows - OTHER_ROWS)
-  local running = newest(sweep)
-  local curves = curve.runs({ trials = running, methods = sweep.methods }, measure.curve.field)
-  if height < LEAST_ROWS or #curves == 0 then
-    return {}
-  end
-  local text = require("roper.workbench.plot").line(curve.series(curves, "label"), {
-    format = "text", height = height, width = math.min(columns, WIDEST),
-    title = measure.curve.title, xrange = { 0, running[1].config.steps } })
-  return escape.lines("\n" .. text:gsub("\n$", ""))
+  return M.of_trials(sweep, M.newest(sweep), measure.curve, columns, rows)
 end
 
 --- Returns a function that draws the chart of a sweep as it grows, for the option `chart` of

@@ -1,0 +1,48 @@
+--- `roper watch`: shows the state of runs while they train.
+local terminal = require "roper.base.terminal"
+
+local INTERVAL <const> = 1000 -- milliseconds between two reads of the runs
+local COLUMNS <const> = 100 -- without a terminal
+
+local HELP <const> = "q or Ctrl-C ends"
+
+-- Cuts lines to the width of the terminal.
+local function cut(lines, columns)
+  local text = require "roper.base.text"
+  return require("roper.base.tables").map(lines, function(line)
+    return text.cut(line, columns)
+  end)
+end
+
+-- Prints the state once.
+local function print_state(folder, columns)
+  local watch = require "roper.workbench.study.watch"
+  io.stdout:write(table.concat(watch.lines(watch.read(folder), columns, math.huge), "\n"), "\n")
+end
+
+return {
+  summary = "Show runs while they train: a live table and curves.",
+  define = function(command)
+    command:argument("folder"):args("?")
+      :description("Folder of a sweep, of a run, or of several runs; runs by default. Other "
+        .. "processes train; this one only reads. q or Ctrl-C ends it. Without a terminal, it "
+        .. "prints the state once.")
+  end,
+  run = function(parsed)
+    local watch = require "roper.workbench.study.watch"
+    local folder = parsed.folder or "runs"
+    watch.read(folder) -- raises an error before the screen changes
+    local out = io.stdout
+    if not terminal.is_capable(out) then
+      print_state(folder, COLUMNS)
+      return nil
+    end
+    require("roper.workbench.session.full_screen").run(function(columns, rows)
+      local lines = watch.lines(watch.read(folder), columns, rows - 1)
+      lines[#lines + 1] = HELP
+      return cut(lines, columns)
+    end, INTERVAL)
+    print_state(folder, terminal.columns(out))
+    return nil
+  end,
+}
