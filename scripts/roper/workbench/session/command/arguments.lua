@@ -142,6 +142,13 @@ function M.define_run(command)
       .. "snapshot of a step.")
 end
 
+--- Defines the option that compares methods at the best values of a field.
+---@param command table of argparse
+function M.define_select(command)
+  command:option("--select"):argname("FIELD"):description("Compare methods at their best value of "
+    .. "this field, such as rate: chosen on the first third of the seeds, compared on the others.")
+end
+
 --- Raises an error if trials failed.
 ---@param count integer
 function M.check_failed(count)

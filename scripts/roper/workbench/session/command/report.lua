@@ -23,12 +23,13 @@ return {
       :description "Also write tables (booktabs) and figures (pgfplots) for LaTeX."
     command:option("--method"):argname("METHOD"):count("*")
       :description "Show only this method; can be repeated. Colours and marks stay the same."
+    arguments.define_select(command)
   end,
   run = function(parsed)
     local report = require "roper.workbench.study.report"
     local view = report.read(parsed.sweep, { layer = parsed.layer, head = parsed.head,
       problem = parsed.problem, baseline = parsed.baseline,
-      methods = parsed.method[1] and parsed.method })
+      methods = parsed.method[1] and parsed.method, select = parsed.select })
     local path = report.write(view)
     local count = parsed.csv and report.write_csv(view, parsed.csv)
     local tex_count = parsed.latex and report.write_latex(view, parsed.latex)

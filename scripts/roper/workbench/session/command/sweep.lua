@@ -56,6 +56,7 @@ return {
     command:flag("--slurm"):description "Write and submit a job array of --jobs workers."
     command:option("--sbatch"):argname("OPTION"):count("*")
       :description "An option of sbatch, such as --sbatch=--time=1:00:00. May be repeated."
+    arguments.define_select(command)
   end,
   run = function(parsed)
     local problem = arguments.add_from(parsed)
@@ -76,13 +77,19 @@ return {
     else
       local sweeps = require "roper.workbench.study.sweep"
       local sweep
+      if parsed.select then -- raises an error before training
+        local _, folder = sweeps.prepare(parsed.what, parsed.fields, parsed.folder)
+        require("roper.workbench.study.selection").of(sweeps.read(folder), parsed.select)
+      end
       sweep, failed = sweeps.run { what = parsed.what, fields = parsed.fields,
         folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads,
         resume_command = resume_command.line() }
       local report = require "roper.workbench.study.report"
-      io.stdout:write("\n", report.text(report.of(sweep)), "\nThe runs are in ",
+      local view = report.of(sweep, { select = parsed.select })
+      io.stdout:write("\n", report.text(view), "\nThe runs are in ",
         escape.line(sweep.folder), ". To write the report:\n",
-        resume_command.line { "report", sweep.folder }, "\n")
+        resume_command.line { "report", sweep.folder, parsed.select and "--select",
+          parsed.select }, "\n")
     end
     arguments.check_failed(failed)
   end,

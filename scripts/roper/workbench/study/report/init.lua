@@ -74,23 +74,38 @@ local function with_methods(sweep, methods)
     trials = kept(sweep.trials, function(trial) return trial.method end) })
 end
 
+-- Returns the choice of the best values of a field, by default of the rate if trials differ in it,
+-- and the sweep at these values if the field is given and methods can be compared.
+local function selected(sweep, field)
+  local selections = require "roper.workbench.study.selection"
+  local has_rates = tables.set(sweep.varied or {}).rate
+  local selection = (field or has_rates) and selections.of(sweep, field or "rate") or nil
+  return selection, field and selections.apply(sweep, selection) or nil
+end
+
 --- Returns the content of the report of a sweep.
 ---@param sweep Sweep
 ---@param options table? layer, head: of the attention maps (by default the head with the clearest
 ---   map); problem: number of the problem in the maps, at most the number of problems of a run (by
 ---   default one with a long answer); baseline: the method to compare all others with (by default
----   every pair is compared); methods: the methods to show (by default all)
----@return table view sweep, summary, options, chosen: true if the options select a layer or head
+---   every pair is compared); methods: the methods to show (by default all); select: the field, such
+---   as rate, at whose best values methods are compared
+---@return table view sweep, summary, options, chosen: true if the options select a layer or head;
+---   selection: of the field, or of the rate if trials differ in it; is_selected: true if sweep
+---   contains only the runs at the best values
 function M.of(sweep, options)
   local o = options_of.check("report", options, { layer = "size?", head = "size?",
-    problem = "size?", baseline = "string?", methods = "table?" })
+    problem = "size?", baseline = "string?", methods = "table?", select = "string?" })
+  local selection, reduced = selected(sweep, o.select)
+  sweep = reduced or sweep
   local shown = o.methods and with_methods(sweep, o.methods) or sweep
   local summary = require("roper.workbench.study.summary").of(shown, o.baseline)
   if #shown.methods < #sweep.methods then
     table.insert(summary.notes, 1, ("%d of %s are shown; comparisons with the others do not count "
       .. "in the correction of p"):format(#shown.methods, counted(#sweep.methods, "method")))
   end
-  return { sweep = shown, summary = summary, options = o, chosen = (o.layer or o.head) ~= nil }
+  return { sweep = shown, summary = summary, options = o, chosen = (o.layer or o.head) ~= nil,
+    selection = selection, is_selected = reduced ~= nil }
 end
 
 --- Formats the report as text for a terminal.
@@ -99,6 +114,7 @@ end
 ---@return string text ends with a line feed
 function M.text(view, options)
   return require("roper.base.document.terminal").render({
+    require "roper.workbench.study.report.selected"(view) or false,
     require "roper.workbench.study.report.results"(view),
     require "roper.workbench.study.report.lengths"(view) or false,
     require("roper.workbench.study.report.comparison").brief(view.summary),

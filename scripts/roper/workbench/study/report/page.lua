@@ -11,6 +11,7 @@ local M = {}
 -- the section is empty; and their headings.
 local SECTIONS <const> = {
   { "results" },
+  { "rates", "Best values" },
   { "published" },
   { "spread", "Seed by seed" },
   { "training", "Curves" },

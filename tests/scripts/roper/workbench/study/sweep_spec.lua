@@ -380,6 +380,22 @@ describe("./roper sweep", function()
     assert.equal(last, output:sub(-#last))
   end)
 
+  it("compares methods at their best rates with --select, or refuses before training", function()
+    local status, output, errors = process.run(sweeps.command(folder, "seed=1..2", "--select",
+      "rate"))
+    assert.same({ 1, "" }, { status, output })
+    assert.truthy(errors:find("select: expected a field in which trials differ", 1, true), errors)
+    status, output = process.run(sweeps.command(folder, "seed=1..2", "rate=1e-3,1e-2",
+      "position=rope,roper", "--select", "rate"))
+    assert.equal(0, status)
+    assert.truthy(output:find("by the mean loss on seed 1:", 1, true), output)
+    assert.truthy(output:find("2 of 2 runs finished.", 1, true), output)
+    assert.truthy(output:find(("./roper report %s --select rate\n"):format(folder), 1, true))
+    status, output = process.run({ "./roper", "report", folder, "--select", "rate" })
+    assert.equal(0, status)
+    assert.truthy(output:find("by the mean loss on seed 1:", 1, true), output)
+  end)
+
   it("reports failed trials by its status", function()
     local status, output, errors = process.run(sweeps.command(folder, "heads=16,2"))
     assert.equal(1, status)
