@@ -138,6 +138,11 @@ function M.define_run(command)
   command:argument("run"):argname("RUN"):description("The folder of a run, or of a published "
     .. "model: config.json and safetensors files.")
   command:option("--checkpoint"):argname("last|best|STEP"):default("last")
+    :convert(function(text)
+      local is_one = text == "last" or text == "best" or text:find "^%d+$"
+      return is_one and text or nil, ("--checkpoint: expected last, best or the step of a "
+        .. "snapshot, got %s"):format(text)
+    end)
     :description("The last checkpoint (last), the one with the smallest test loss (best), or the "
       .. "snapshot of a step.")
 end

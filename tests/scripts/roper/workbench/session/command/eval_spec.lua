@@ -85,8 +85,8 @@ describe("eval and sample", function()
         folder, "max_digit=3")
       refuses(2, 'field max_digits: expected an integer from 1 to 18, got "x"', "eval", folder,
         "max_digits=x")
-      refuses(2, "argument for option '--checkpoint' must be one of 'last', 'best'", "eval", folder,
-        "--checkpoint", "lst")
+      refuses(2, "--checkpoint: expected last, best or the step of a snapshot, got lst", "eval",
+        folder, "--checkpoint", "lst")
       refuses(2, "--temperature: expected a finite non-negative number, got -1", "sample", folder,
         "--temperature=-1")
       refuses(2, "--seed: expected an integer, got 1.5", "sample", folder, "--seed", "1.5")
