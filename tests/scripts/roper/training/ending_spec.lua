@@ -36,6 +36,15 @@ local function interrupted(options, last)
   assert.is_false(ok)
 end
 
+-- The tensors of a file as tables.
+local function weights(path)
+  local all = {}
+  for name, tensor in pairs((core.load_safetensors(path))) do
+    all[name] = tensor:totable()
+  end
+  return all
+end
+
 describe("snapshots", function()
   it("are the weights after their steps, and load as models", function()
     local folder = scratch.path("run")
@@ -57,7 +66,7 @@ describe("snapshots", function()
     assert.same(timeless(scratch.path("a")), timeless(scratch.path("b")))
   end)
 
-  it("have the same bytes after Ctrl-C in the step before them, in theirs or after them", function()
+  it("are the same after Ctrl-C in the step before them, in theirs or after them", function()
     local whole = scratch.path("whole")
     run({ run = whole, steps = 8, snapshots = { 4, 6 }, checkpoint_every = 4 })
     for last = 3, 6 do
@@ -67,8 +76,7 @@ describe("snapshots", function()
       options.resume = true
       run(options)
       for _, step in ipairs({ 4, 6 }) do
-        assert.equal(scratch.read(snapshots.path(whole, step)),
-          scratch.read(snapshots.path(cut, step)))
+        assert.same(weights(snapshots.path(whole, step)), weights(snapshots.path(cut, step)))
       end
       assert.is_true(same_checkpoint(whole, cut))
     end

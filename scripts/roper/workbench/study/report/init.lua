@@ -88,8 +88,8 @@ end
 ---@param options table? layer, head: of the attention maps (by default the head with the clearest
 ---   map); problem: number of the problem in the maps, at most the number of problems of a run (by
 ---   default one with a long answer); baseline: the method to compare all others with (by default
----   every pair is compared); methods: the methods to show (by default all); select: the field, such
----   as rate, at whose best values methods are compared
+---   every pair is compared); methods: the methods to show (by default all); select: the field,
+---   such as rate, at whose best values methods are compared
 ---@return table view sweep, summary, options, chosen: true if the options select a layer or head;
 ---   selection: of the field, or of the rate if trials differ in it; is_selected: true if sweep
 ---   contains only the runs at the best values
