@@ -163,11 +163,11 @@ end
 local function divergence(o, loss, norm)
   local limit = o.divergence_threshold
   if loss - loss ~= 0 then
-    return ("the loss is %s"):format(loss)
+    return ("the loss is %s"):format(loss ~= loss and "nan" or loss)
   elseif limit and loss > limit then
     return ("the loss is %.6g (above %.6g)"):format(loss, limit)
   elseif norm and norm - norm ~= 0 and (o.optimizer.options or {}).clip then
-    return ("the gradient norm is %s"):format(norm)
+    return ("the gradient norm is %s"):format(norm ~= norm and "nan" or norm)
   end
 end
 
