@@ -3,9 +3,9 @@ local process = require("tests.process")
 local scratch = require("tests.scratch")
 local uv = require("luv")
 
--- A part of the guide, and the lines after it in which a shell runs commands.
-local function shown(pattern)
-  local code, lines = scratch.read("scripts/GUIDE.md"):match(pattern)
+-- A part of a page, and the lines after it in which a shell runs commands.
+local function shown(page, pattern)
+  local code, lines = scratch.read(page):match(pattern)
   assert.is_string(lines)
   return code, lines
 end
@@ -20,12 +20,13 @@ local function run(line, expected)
   return output, errors
 end
 
-describe("The guide", function()
+describe("README and the guide", function()
   before_each(scratch.create)
   after_each(scratch.remove)
 
-  it("defines a task, trains, evaluates, samples, sweeps and reports it", function()
-    local code, lines = shown("\n```lua\n(local function sorted.-)```\n.-\n```\n(%$ .-)```\n")
+  it("define a task, and train, evaluate, sample, sweep and report it", function()
+    local code, lines = shown("README.md",
+      "\n```lua\n(local function sorted.-)```\n.-\n```\n(%$ .-)```\n")
     local more = scratch.read("scripts/GUIDE.md"):match(
       '\n```lua\n(roper%.experiment%.register%("sort_short".-)```\n')
     assert.is_true(select(2, code:gsub("\n", "\n")) <= 30)
@@ -59,8 +60,9 @@ describe("The guide", function()
       .. "test_sequences=4 --load sort.lua")
   end)
 
-  it("trains, resumes, evaluates and sweeps a model of a class of one's own", function()
-    local class, lines = shown("\n```lua\n(Own = .-)```\n.-\n```\n(%$ ./roper train copy .-)```\n")
+  it("train, resume, evaluate and sweep a model of a class of one's own", function()
+    local class, lines = shown("scripts/GUIDE.md",
+      "\n```lua\n(Own = .-)```\n.-\n```\n(%$ ./roper train copy .-)```\n")
     files.write(scratch.path("own.lua"), class)
     local outputs = {}
     for line in lines:gmatch("%$ ([^\n]+)") do
