@@ -274,18 +274,25 @@ function M.bare(message)
   return { message = message, frames = { frame }, interrupted = false }
 end
 
+--- The text of an error value; error objects without a text are described.
+---@param value any
+---@return string text
+function M.text_of(value)
+  local metatable = debug.getmetatable(value)
+  if type(value) ~= "string" and type(value) ~= "number"
+    and not (metatable and metatable.__tostring) then
+    value = ("error object %s"):format(require("roper.base.format").value(value))
+  end
+  return tostring(value)
+end
+
 --- Converts an error value to a failure. Call it while the stack of the error exists, as a message
 --- handler does.
 ---@param value any
 ---@return Failure
 function M.of(value)
   local frames, called = user_frames()
-  local metatable = debug.getmetatable(value)
-  if type(value) ~= "string" and type(value) ~= "number"
-    and not (metatable and metatable.__tostring) then
-    value = ("error object %s"):format(require("roper.base.format").value(value))
-  end
-  local message = tostring(value)
+  local message = M.text_of(value)
   -- `advise` reads the user's values, whose metamethods may raise errors.
   local ok, advised = pcall(M.advise, message, frames[1] or {}, frames[2])
   local text = ok and advised or argument_failure(message, called)

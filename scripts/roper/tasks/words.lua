@@ -64,4 +64,12 @@ function M.encode(vocabulary, text)
   return ids
 end
 
+--- Returns the character at a byte of a text; the byte alone if the text is not UTF-8 from there.
+---@param text string
+---@param at integer index of its first byte
+---@return string character
+function M.character(text, at)
+  return text:sub(at, utf8.len(text, at) and utf8.offset(text, 2, at) - 1 or at)
+end
+
 return M

@@ -37,7 +37,9 @@ local MEMBERS <const> = options_of.define("TaskDefinition", {
 local KINDS <const> = { "integer", "size", "count", "number", "amount", "positive", "factor",
   "share", "probability", "boolean", "string" }
 
-local LENGTH <const> = { "length", { smallest = 2, largest = 1 << 20 }, 129, "tokens in a row" }
+local SHORTEST <const>, LONGEST <const> = 2, 1 << 20 -- rows, in tokens
+local LENGTH <const> = { "length", { smallest = SHORTEST, largest = LONGEST }, 129,
+  "tokens in a row" }
 local SEED <const> = { "seed", "integer", 1, "of the problems" }
 
 -- Is a value a list of the type?
@@ -55,8 +57,15 @@ end
 
 -- Describes the first problem of a vocabulary.
 local function vocabulary_problem(list)
-  if not is_list_of("string", list) or #list == 0 then
-    return "expected a list of strings"
+  if next(list) == nil then
+    return "expected a list of strings, got an empty one"
+  elseif not is_list_of("string", list) then
+    for i, word in ipairs(list) do
+      if type(word) ~= "string" then
+        return ("expected a list of strings, got %s at index %d"):format(options_of.shown(word), i)
+      end
+    end
+    return "expected a list of strings, got a table with other keys"
   end
   local seen = {}
   for i, word in ipairs(list) do
@@ -86,9 +95,11 @@ local function row_problem(row)
   if not is_range and not is_choice and not tables.set(KINDS)[plain] then
     return ("%s: expected a kind: %s, {smallest = .., largest = ..}, or a list of choices, got %s")
       :format(name, table.concat(KINDS, ", "), options_of.shown(kind))
-  elseif name == "length" and not (is_range and kind.smallest >= 2) then
-    return "length: expected the kind {smallest = .., largest = ..} from 2, got "
-      .. options_of.shown(kind)
+  elseif name == "length" and not (is_range and kind.smallest >= SHORTEST
+    and kind.largest <= LONGEST) then
+    return ("length: expected the kind {smallest = .., largest = ..} from %d to %d, got %s"):format(
+      SHORTEST, LONGEST, is_range and ("{smallest = %d, largest = %d}"):format(kind.smallest,
+        kind.largest) or options_of.shown(kind))
   end
   local refusal = row[3] ~= nil and options_of.refusal(kind, row[3])
   return refusal and ("%s: the default: %s"):format(name, refusal)

@@ -27,9 +27,10 @@ function M.call(task, name, ...)
   elseif diagnostics.is_interrupt(results[2]) then
     error(results[2], 0)
   end
-  local place, text = tostring(results[2]):match "^([^\n]-:%d+): (.*)$"
+  local message = diagnostics.text_of(results[2])
+  local place, text = message:match "^([^\n]-:%d+): (.*)$"
   M.fail(task, ("%s raised an error%s: %s"):format(name, place and (" (%s)"):format(place) or "",
-    text or tostring(results[2])))
+    text or message))
 end
 
 -- Names a part of a problem in messages.
@@ -44,7 +45,7 @@ local function ids_of(task, what, value)
     local ids, at = words.encode(vocabulary, value)
     if not ids then
       M.fail(task, ("%s: expected tokens of the vocabulary, got %q at index %d of %q"):format(what,
-        value:sub(at, utf8.len(value, at) and utf8.offset(value, 2, at) - 1 or at), at, value))
+        words.character(value, at), at, value))
     end
     return ids
   elseif type(value) ~= "table" then
@@ -139,13 +140,17 @@ function M.positions(task, ids)
   local tokens = tables.map(ids, function(id) return task.definition.words.words[id + 1] end)
   local list = M.call(task, "positions", tokens, tables.merged(task.settings))
   local is_list = type(list) == "table" and #list == #ids and tables.count(list) == #ids
-  for _, position in ipairs(is_list and list or {}) do
-    is_list = is_list and math.type(position) and position - position == 0
+  local got = not is_list and (type(list) == "table" and ("a list of %d"):format(#list)
+    or options_of.shown(list))
+  for i = 1, is_list and #ids or 0 do
+    if options_of.mismatch("number", list[i]) then
+      got = ("%s at index %d"):format(options_of.shown(list[i]), i)
+      break
+    end
   end
-  if not is_list then
+  if got then
     M.fail(task, ("positions: expected a list of %d finite numbers, one for each token, got %s")
-      :format(#ids, type(list) == "table" and ("a list of %d"):format(#list)
-        or options_of.shown(list)))
+      :format(#ids, got))
   end
   return list
 end

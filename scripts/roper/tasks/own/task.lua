@@ -94,7 +94,7 @@ function OwnTask:encode(text)
   local ids, at = words.encode(self.definition.words, text)
   if not ids then
     error(("task:encode: expected the tokens of %s, %q, got %q at index %d"):format(self.kind,
-      table.concat(self.definition.words.words, " "), text:sub(at, at), at), 2)
+      table.concat(self.definition.words.words, " "), words.character(text, at), at), 2)
   end
   return core.tensor(ids, "int32")
 end

@@ -153,6 +153,11 @@ describe("tasks.register", function()
     assert.same({ 0 }, task:encode(""):shape())
   end)
 
+  it("shows a whole character that is no token", function()
+    assert.error_matches(function() task_of():encode("aé>") end, 'got "é" at index 2$')
+    assert.error_matches(function() task_of():encode("a\xFF>") end, 'got "\xFF" at index 2$')
+  end)
+
   it("takes whole rows, whose first token is the question", function()
     local task = task_of({ stop = false, generate = function(options, random)
       local row = {}
@@ -242,8 +247,9 @@ describe("the check of a task", function()
   it("names what is missing or wrong in a definition", function()
     refuses({ generate = false }, "option generate: expected a function, got nil")
     refuses({ generates = 1 }, 'unknown option generates; did you mean "generate"')
-    refuses({ vocabulary = {} }, "vocabulary: expected a list of strings")
-    refuses({ vocabulary = { "a", 2 } }, "vocabulary: expected a list of strings")
+    refuses({ vocabulary = {} }, "vocabulary: expected a list of strings, got an empty one")
+    refuses({ vocabulary = { "a", 2 } }, "expected a list of strings, got 2 at index 2")
+    refuses({ vocabulary = { "a", b = "c" } }, "strings, got a table with other keys")
     refuses({ vocabulary = { "a", "" } }, "got an empty one at index 2")
     refuses({ vocabulary = { "a", "b", "a" } }, 'got "a" at the indices 1 and 3')
     refuses({ stop = "#" }, 'stop: expected a token of the vocabulary, got "#"')
@@ -251,6 +257,10 @@ describe("the check of a task", function()
     refuses({ options = { { "letters", "lots", 2 } } }, "options: row 1: letters: expected a kind")
     refuses({ options = { { "letters", "size", 0 } } },
       "letters: the default: expected a positive integer, got 0")
+    refuses({ options = { { "length", { smallest = 2, largest = 1 << 53 }, 9 } } }, "length: "
+      .. "expected the kind {smallest = .., largest = ..} from 2 to 1048576, got {smallest = 2, "
+      .. "largest = 9007199254740992}")
+    refuses({ options = { { "length", "size", 9 } } }, "length: expected the kind {smallest = ..")
     refuses({ options = { { "seed", "integer", 0 } } }, "seed is added to every task")
     refuses({ options = { { "n", "size", 1 }, { "n", "size", 1 } } }, "row 2: n is the name")
     refuses({ longer = { "digits" } }, 'longer: no option "digits" with a number')
@@ -304,11 +314,20 @@ describe("the check of a task", function()
 
   it("reports errors of the functions, and results of other types", function()
     refuses({ generate = function() error("on purpose") end }, "generate raised an error (")
+    refuses({ generate = function() error({ code = 7 }) end },
+      "generate raised an error: error object {code = 7}")
     refuses({ generate = function(_, random) return random(3, 1) end },
       "random: expected integers m <= n")
     refuses({ positions = function() return { 1 } end }, "positions: expected a list of")
     refuses({ positions = function(tokens) return table.pack(("x"):rep(#tokens)) end },
       "finite numbers, one for each token")
+    refuses({ positions = function(tokens)
+      local list = {}
+      for i = 1, #tokens do
+        list[i] = i == 2 and 1 / 0 or i
+      end
+      return list
+    end }, "finite numbers, one for each token, got inf at index 2")
     refuses({ positions = function(tokens)
       local list = {}
       for i = 1, #tokens do
