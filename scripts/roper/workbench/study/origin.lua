@@ -1,5 +1,6 @@
 --- The origin of a run that starts from the weights of another one (the field `from`): finds them,
 --- identifies them by their content, and copies them into a model.
+local as_stored = require("roper.workbench.study.experiment.position").as_stored
 local core = require "roper.core"
 local escape = require "roper.base.escape"
 local experiment = require "roper.workbench.study.experiment"
@@ -24,7 +25,7 @@ end
 -- Returns the name of a path's last part, and the folder that contains it.
 local function split(path)
   local name = path:match "([^/]+)/*$" or path
-  return name, path:match "^(.-)/*[^/]+/*$"
+  return name, path:match "^(.-)/*[^/]+/*$" or ""
 end
 
 -- Returns the content of config.json in the folder of a run; nil in any other folder.
@@ -40,11 +41,15 @@ local function trials_of(from)
     return stat.type == "directory" and plan.read(from)
       or fail("expected a run, a sweep or a file of weights, got %s", escape.line(from))
   end
+  if from == "" then
+    fail("expected a run, a sweep or a file of weights, got an empty name")
+  end
   local method, folder = split(from)
   local trials = folder ~= "" and files.stat(folder) and plan.read(folder)
   if not trials then
     files.check_folder("from", from)
   end
+  method = as_stored(method)
   local list = tables.map(trials, function(trial)
     return trial.config.position == method and trial or nil
   end)

@@ -73,6 +73,9 @@ local function of_run(folder, experiment, fields)
     and not require("roper.base.file").stat(folder .. "/checkpoint.safetensors") then
     error(("%s is finished and has no checkpoint to resume from"):format(folder), 0)
   end
+  if fields.from and fields.from ~= config.from then
+    error("--from starts a new run; it cannot be set with --resume, which continues one", 0)
+  end
   if experiment and experiment ~= name then
     error(("%s is a run of %s, not of %s"):format(folder, name, experiment), 0)
   end

@@ -102,12 +102,22 @@ describe("origin", function()
       "^from: .* has other weights %(.*%) than when this run was defined")
   end)
 
+  it("finds a method by any text of its options", function()
+    sweep.prepare("substring_index", sweeps.fields({ position = "rope,yarn{factor=4}",
+      seed = "1" }), source)
+    assert.error_matches(function()
+      configure({ from = source .. "/yarn{slow=1,factor=4.0}" })
+    end, "from: .*/yarn%-factor%-4%-1%-%x+ has no checkpoint.safetensors")
+  end)
+
   it("refuses a source that does not exist or is ambiguous", function()
     sweep.prepare("substring_index", sweeps.fields({ position = "rope,roper", seed = "1..2" }),
       source)
     for from, expected in pairs({ [source .. "x"] = "from: there is no folder",
         [source] = "from: .* has several trials of seed 1: rope%-1%-%x+, roper%-1%-%x+; name one "
           .. "of them, or a method, such as .*/source/rope$",
+        [""] = "from: expected a run, a sweep or a file of weights, got an empty name$",
+        ["/"] = "from: expected a run, a sweep or a file of weights, got /$",
         [source .. "/alibi"] = "from: .*/source has no trial with position=alibi",
         [source .. "/rope"] = "from: .*/rope%-1%-%x+ has no checkpoint.safetensors" }) do
       assert.error_matches(function() configure({ from = from, position = "alibi" }) end, expected)

@@ -54,6 +54,14 @@ describe("./roper train", function()
     assert.same({ "language_model-roper-1" }, files.names(scratch.path("runs")))
   end)
 
+  it("refuses --from with --resume", function()
+    assert.equal(0, (train(1, "steps=1")))
+    local status, _, errors = process.run({ uv.fs_realpath("roper"), "train", "--resume",
+      scratch.path("runs/substring_index-roper-1"), "--from", "elsewhere" })
+    assert.same({ 1, "roper: --from starts a new run; it cannot be set with --resume, which "
+      .. "continues one\n" }, { status, errors })
+  end)
+
   it("resumes with every field of the run", function()
     local roper = ("cd '%s' && '%s' train "):format(scratch.path("."), uv.fs_realpath("roper"))
     local function run(words)
