@@ -201,7 +201,10 @@ function M.resolve(position, context)
   context = type(context) == "table" and context or { dim = context }
   local options = type(position) == "table" and position or { type = position }
   local name = options.type
-  if options.parts then
+  if name == nil and #options > 0 then
+    error(("position: expected the scheme of one layer, got a list of %d, the schemes of several "
+      .. "layers; pass one of them"):format(#options), 0)
+  elseif options.parts then
     return join.join(tables.map(options.parts, function(part) return M.resolve(part, context) end))
   end
   local own = tables.merged(options)

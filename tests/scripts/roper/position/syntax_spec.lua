@@ -119,6 +119,9 @@ describe("the syntax of position schemes", function()
     assert.has_error(function() roper.position.resolve("rope:none", 4) end, "position: expected "
       .. 'schemes of one layer, got rope:none; give a Transformer a list, {"rope", "none"}')
     local context = { dim = 4, heads = 2 }
+    assert.has_error(function() roper.position.resolve({ "rope", "alibi" }, 4) end, "position: "
+      .. "expected the scheme of one layer, got a list of 2, the schemes of several layers; pass "
+      .. "one of them")
     assert.error_matches(function() roper.position.resolve("rope+alibbi", context) end,
       'did you mean "alibi"%?')
     assert.is_nil(roper.position.missing({ type = "rope+alibi" }))
