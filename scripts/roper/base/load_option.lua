@@ -44,22 +44,28 @@ local function record_used(path)
   end
 end
 
--- Calls f, and records the files that it runs by `require`, `dofile` and `loadfile`.
-local function recording(f)
+-- Calls f, and records the files that it runs by `require`, `dofile` and `loadfile`. `folder`: of
+-- the file that f runs, "" or with a slash at its end. Relative paths are looked up there first, so
+-- that the copies in a run's folder run each other.
+local function recording(f, folder)
   local before, is_active = {}, true
-  local function wrap(name, path_of)
+  local function wrap(name, convert, path_of)
     before[name] = _G[name]
     _G[name] = function(what, ...)
       if is_active and type(what) == "string" then
+        what = convert(what)
         record_used(path_of(what))
       end
       return before[name](what, ...)
     end
   end
-  local function itself(path) return path end
-  wrap("dofile", itself)
-  wrap("loadfile", itself)
-  wrap("require", function(name) return (package.searchpath(name, package.path)) end)
+  local function itself(name) return name end
+  local function beside(path)
+    return path:sub(1, 1) ~= "/" and uv.fs_stat(folder .. path) and folder .. path or path
+  end
+  wrap("dofile", beside, itself)
+  wrap("loadfile", beside, itself)
+  wrap("require", itself, function(name) return (package.searchpath(name, package.path)) end)
   scoped.finally(f, function()
     is_active = false -- f may have kept a wrapped function
     for name, original in pairs(before) do
@@ -69,7 +75,8 @@ local function recording(f)
 end
 
 --- Runs a file with the globals of scripts and records it, with the modules and files of its folder
---- that it runs by `require`, `dofile` and `loadfile`. A file that was run before is skipped.
+--- that it runs by `require`, `dofile` and `loadfile`. Relative paths of the latter two are looked
+--- up in that folder first. A file that was run before is skipped.
 --- Prints a note if the file registers nothing.
 ---
 --- Errors: a file that does not exist or does not compile; an error in the file.
@@ -88,7 +95,7 @@ function M.run(path)
   record(full, full:match "[^/]*$", text, false)
   folders[#folders + 1] = full:match "^(.*)/"
   local before = registered.count()
-  recording(chunk)
+  recording(chunk, path:match "^.*/" or "")
   if registered.count() == before then
     io.stderr:write(("--load: %s registered no position scheme, task, experiment or model\n")
       :format(require("roper.base.escape").line(path)))

@@ -53,6 +53,27 @@ describe("load_option.run", function()
       .. "c == loadfile))"):format(scratch.path("one.lua"))))
   end)
 
+  it("runs the files beside a file, not those of the current folder", function()
+    for _, folder in ipairs({ "here", "run" }) do
+      os.execute(("mkdir '%s'"):format(scratch.path(folder)))
+      scratch.write(folder .. "/one.lua", "dofile 'two.lua' loadfile('two.lua')()")
+      scratch.write(folder .. "/two.lua", ("io.write '%s '"):format(folder))
+    end
+    scratch.write("here/only.lua", "io.write 'only '")
+    scratch.write("run/three.lua", "dofile 'only.lua'")
+    local status, output, errors = process.run({ "sh", "-c", ([[cd '%s'; exec "$0" "$@"]]):format(
+      scratch.path("here")), require("luv").fs_realpath("roper"), "-e", ([[
+      local preload = require "roper.base.load_option"
+      preload.run "%s"
+      preload.run "%s"
+      io.write(preload.text())]]):format(scratch.path("run/one.lua"),
+      scratch.path("run/three.lua")) })
+    assert.equal(0, status, errors)
+    local hash = " " .. ("%x"):rep(16)
+    assert.matches("^run run only one.lua" .. hash .. ", three.lua" .. hash .. ", module two.lua"
+      .. hash .. "\n?$", output)
+  end)
+
   it("does not depend on the order of the files", function()
     local function text(first, second)
       return preload(("preload.run(%q) preload.run(%q) io.write(preload.text())"):format(
