@@ -200,6 +200,10 @@ function M.longer(config)
   end
   for _, times in ipairs(definition.longer and (definition.times or TIMES) or {}) do
     local changes, fits = changes_of(definition.longer, config, times), true
+    if type(changes) ~= "table" then
+      error(("experiment %s: longer: expected a table of options of the task, got %s"):format(
+        config.experiment, options_of.shown(changes)), 0)
+    end
     for name, value in pairs(changes) do
       if not largest[name] or not math.type(value) then
         error(("experiment %s: longer: expected numbers for options of the task, got %s = %s")
