@@ -42,9 +42,20 @@ function M.meaning()
   return meaning
 end
 
+-- Returns the mutant of a name; nil if there is none. A scheme of the same name, registered by the
+-- user, would never be trained.
+local function mutant_of(value)
+  local mutant = mutants[value]
+  if mutant and not position.missing(value) then
+    error(("%s: %s is the name of a mutant of roper and of a registered position scheme; register "
+      .. "the scheme with another name"):format(WHERE, value), 0)
+  end
+  return mutant
+end
+
 -- Returns the schemes of each layer in turn, and the mutant if the value is its name.
 local function layers_of(value)
-  local mutant = mutants[value]
+  local mutant = mutant_of(value)
   return texts.parse(mutant and mutant.position or value, WHERE), mutant
 end
 
@@ -54,7 +65,7 @@ end
 ---@param value string|table
 ---@return string text
 function M.canonical(value)
-  return mutants[value] and value or texts.canonical(value, WHERE)
+  return mutant_of(value) and value or texts.canonical(value, WHERE)
 end
 
 --- Returns a text as configurations contain it: canonical, or unchanged if it is no text of known

@@ -1,6 +1,7 @@
 local estimate = require("roper.workbench.study.experiment.estimate")
 local experiment = require("roper.workbench.study.experiment")
 local position = require("roper.workbench.study.experiment.position")
+local process = require("tests.process")
 local roper = require("roper")
 local schemes = require("roper.position.scheme")
 
@@ -38,6 +39,19 @@ describe("the field position", function()
     roper.position.register("flat_spec", { bias = function(_, q) return q:mul(0):sum() end })
     assert.same({ "flat_spec", "rotary" }, names_of_layers(configure("flat_spec:rope")))
     assert.is_nil(position.missing("rope:flat_spec"))
+  end)
+
+  it("refuses a name of both a mutant and a registered scheme", function()
+    local status, output, errors = process.run({ "./roper", "-e", [[
+      roper.position.register("twice", {})
+      local function position(value)
+        return roper.experiment.configure("copy", {preset = "smoke", position = value}).position
+      end
+      io.write(position "rope", " ", position "twice+rope")
+      position "twice"]] })
+    assert.same({ 1, "rope twice+rope" }, { status, output })
+    assert.matches("field position: twice is the name of a mutant of roper and of a registered "
+      .. "position scheme; register the scheme with another name", errors)
   end)
 
   it("refuses parts that are none, with the nearest name", function()
