@@ -51,13 +51,18 @@ end
 --- Creates the model of a configuration. A class of your own gets the number of tokens as
 --- `vocabulary`, and its model is checked with two tokens.
 ---
---- Errors: the class is not defined; its model does not map tokens to logits.
+--- Errors: the class is not defined, or has the name of roper's own; its model does not map tokens
+--- to logits.
 ---@param config table
 ---@param options table of Transformer
 ---@return Module model
 function M.create(config, options)
   local name = config.model or M.DEFAULT
   if name == M.DEFAULT then
+    if tables.set(modules.class_names())[name] then
+      error(("model %s: a class of your own has the name of roper's; give it another name"):format(
+        name), 0)
+    end
     return require("roper.model").Transformer(options)
   end
   local class = not M.missing(config) and modules.find_class(name) or error(

@@ -4,6 +4,7 @@ local fields = require("roper.workbench.study.experiment.fields")
 local measures = require("roper.workbench.study.measures")
 local needs = require("roper.workbench.study.experiment.needs")
 local plan = require("roper.workbench.study.sweep.plan")
+local process = require("tests.process")
 local roper = require("roper")
 local tables = require("roper.base.tables")
 
@@ -211,6 +212,15 @@ describe("the field model", function()
     for _, field in ipairs(fields.of("copy")) do
       assert.is_true(field[1] ~= "model" or tables.set(fields.choices(field)).FieldSpec)
     end
+  end)
+
+  it("refuses a class with the name of roper's own model", function()
+    local status, _, errors = process.run({ "./roper", "-e", [[
+      roper.nn.class "Transformer"
+      roper.experiment.build(roper.experiment.configure("copy", {preset = "smoke"}))]] })
+    assert.equal(1, status)
+    assert.matches("model Transformer: a class of your own has the name of roper's; give it "
+      .. "another name", errors)
   end)
 
   it("refuses classes that are not models, before training", function()
