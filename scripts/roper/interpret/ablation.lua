@@ -1,6 +1,7 @@
 --- Ablation of heads: what changes in a model without some of its attention heads.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
+local format = require "roper.base.format"
 local modules = require "roper.model.module"
 local options_of = require "roper.base.options"
 local record = require "roper.interpret.record"
@@ -92,6 +93,18 @@ local ABLATION <const> = options_of.define("AblationOptions", {
     .. "those of answers; by default all", type = "tensor" },
 })
 
+-- Raises an error unless a mask is a tensor that selects tokens after the first.
+local function check_mask(mask, tokens)
+  local shape = table.concat(tokens:shape(), ", ")
+  if not format.is_tensor(mask) or table.concat(mask:shape(), ", ") ~= shape then
+    error(("ablation: mask: expected a tensor [%s], as the tokens, got %s"):format(shape,
+      modules.kind_of(mask)), 0)
+  elseif mask:narrow(2, 2, mask:size(2) - 1):ne(0):sum():item() == 0 then
+    error("ablation: mask: expected at least one token after the first that is not 0, found none",
+      0)
+  end
+end
+
 -- The mean cross-entropy of the tokens that count, given those before them.
 local function loss_of(model, tokens, o)
   local last = tokens:size(2) - 1
@@ -125,9 +138,11 @@ end
 function M.ablation(model, tokens, options)
   arguments.check("ablation", "model", "module", model, "tokens", "tensor", tokens)
   local o = options_of.check("ablation", options, ABLATION)
-  if tokens:rank() ~= 2 or tokens:size(2) < 2 then
+  if tokens:rank() ~= 2 or tokens:size(1) == 0 or tokens:size(2) < 2 then
     error("ablation: expected tokens [batch, time] with at least 2 tokens, got "
       .. modules.kind_of(tokens), 2)
+  elseif o.mask ~= nil then
+    check_mask(o.mask, tokens)
   end
   local loss, rows = loss_of(model, tokens, o), {}
   for layer, attention in ipairs(record.multi_head("ablation", model)) do

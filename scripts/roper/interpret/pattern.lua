@@ -112,8 +112,21 @@ local INDUCTION <const> = options_of.define("InductionOptions", {
   { "length", "size?", nil, "tokens that are repeated; by default at most 50" },
   { "batch", "size", 16, "number of sequences" },
   { "seed", "integer", 1, "of the random tokens" },
-  { "ids", "table?", nil, "the token ids to draw from; by default all", type = "integer[]" },
+  { "ids", "table?", nil, "distinct token ids to draw from; by default all", type = "integer[]" },
 })
+
+-- The ids to draw from as a tensor; an id in the list twice would not be a distinct token.
+local function ids_of(list)
+  local seen = {}
+  for i, id in ipairs(list) do
+    if math.type(id) ~= "integer" or id < 0 or seen[id] then
+      error(("induction: ids: expected distinct token ids, got %s%s as element %d"):format(
+        options_of.shown(id), seen[id] and " again" or "", i), 0)
+    end
+    seen[id] = true
+  end
+  return core.tensor(list, "int32")
+end
 
 -- The number of token ids of a model.
 local function vocabulary_of(model)
@@ -143,7 +156,7 @@ end
 function M.induction(model, options)
   arguments.check("induction", "model", "module", model)
   local o = options_of.check("induction", options, INDUCTION)
-  local ids = o.ids and core.tensor(o.ids, "int32")
+  local ids = o.ids and ids_of(o.ids)
     or core.arange(0, vocabulary_of(model), 1, "int32")
   local longest = type(model.options) == "table" and model.options.length or math.huge
   local length = o.length or math.min(50, ids:size(1), math.tointeger(longest // 2) or 50)

@@ -1,5 +1,6 @@
 --- Records the attentions of a model, and finds the parts of a model by layer.
 local core = require "roper.core"
+local format = require "roper.base.format"
 local options_of = require "roper.base.options"
 local tables = require "roper.base.tables"
 local trace = require "roper.model.trace"
@@ -15,7 +16,7 @@ M.OPTIONS = options_of.define("InterpretOptions", {
 --- Runs a model and reduces each of its attentions to a tensor. Attentions are in the order in
 --- which `named_modules` lists their modules; those of other modules follow, in the order of calls.
 ---
---- Errors: the model computes no attention; the results have different shapes.
+--- Errors: there are no tokens; the model computes no attention; the results have different shapes.
 ---@param name string of the calling function, for messages
 ---@param model Module
 ---@param tokens tensor [batch, time]
@@ -24,6 +25,9 @@ M.OPTIONS = options_of.define("InterpretOptions", {
 ---@return tensor results [attentions, ...]
 function M.attentions(name, model, tokens, positions, reduce)
   local order, list = {}, {}
+  if tokens:count() == 0 then
+    error(name .. ": expected at least one token, got " .. format.summary(tokens), 0)
+  end
   for i, entry in ipairs(model:named_modules()) do
     order[entry.name .. "."] = i
   end

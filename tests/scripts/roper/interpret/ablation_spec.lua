@@ -146,4 +146,19 @@ describe("interpret.ablation", function()
     assert.error_matches(function() interpret.ablation(model, tokens) end,
       "ablation: expected the model to call layers.1.attention.output, it did not")
   end)
+
+  it("rejects a mask of another shape or without tokens, and an empty batch", function()
+    local model, none = models.small(), roper.zeros({ 3, 30 })
+    none:narrow(2, 1, 1):fill(1) -- nothing predicts the first token
+    for _, row in ipairs({
+      { 3, "ablation: mask: expected a tensor %[3, 30%], as the tokens, got number" },
+      { roper.ones({ 3, 29 }), "mask: expected a tensor %[3, 30%], as the tokens, got %[3, 29%]" },
+      { none, "mask: expected at least one token after the first that is not 0, found none" },
+    }) do
+      assert.error_matches(function() interpret.ablation(model, tokens, { mask = row[1] }) end,
+        row[2])
+    end
+    assert.error_matches(function() interpret.ablation(model, roper.zeros({ 0, 4 }, "int32")) end,
+      "ablation: expected tokens %[batch, time%] with at least 2 tokens, got %[0, 4%]")
+  end)
 end)

@@ -97,6 +97,9 @@ describe("attention scores", function()
     local model = models.small()
     assert.error_matches(function() interpret.previous_token(model, tokens:narrow(2, 1, 1)) end,
       "previous_token: expected at least 2 tokens, got 1")
+    assert.error_matches(function()
+      interpret.by_distance(model, roper.zeros({ 0, 4 }, "int32"))
+    end, "by_distance: expected at least one token, got int32 %[0, 4%]")
     assert.error_matches(function() interpret.by_distance(model, tokens, { layer = 1 }) end,
       "by_distance: unknown option layer")
   end)
@@ -192,5 +195,14 @@ describe("interpret.induction", function()
       "induction: length: expected from 2 to %d+, the number of token ids, got 500")
     assert.error_matches(function() interpret.induction(nn.ReLU()) end,
       "induction: expected a model with an Embedding, or the option ids")
+  end)
+
+  it("rejects ids that are not distinct token ids", function()
+    for _, row in ipairs({ { { 3, 5, 3 }, "got 3 again as element 3" },
+      { { 3, "x" }, 'got "x" as element 2' }, { { 1.5, 2 }, "got 1.5 as element 1" },
+      { { 1, -1 }, "got %-1 as element 2" } }) do
+      assert.error_matches(function() interpret.induction(models.small(), { ids = row[1] }) end,
+        "induction: ids: expected distinct token ids, " .. row[2])
+    end
   end)
 end)
