@@ -48,6 +48,18 @@ end
 
 -- The fields of config.json for a type; nil and the reason if it cannot describe the model.
 local function fields_of(family, kind, o, length)
+  local of_position = {}
+  if family.rope then -- first, since no other option makes up for it
+    local found, problem = rope.fields(o.position, tables.merged(family.rope,
+      { head_dim = o.d_model // o.heads, length = length or o.length or LENGTH }))
+    if not found then
+      return nil, problem
+    end
+    of_position = found
+  elseif o.position.type ~= "learned" then
+    return nil, ("the position scheme %s has no counterpart; expected learned"):format(
+      o.position.type)
+  end
   for _, name in ipairs(tables.keys(kind.fixed)) do
     if o[name] ~= kind.fixed[name] then
       return nil, ("%s = %s has no counterpart; expected %s"):format(name, config.shown(o[name]),
@@ -59,18 +71,6 @@ local function fields_of(family, kind, o, length)
   elseif o.kv_heads ~= o.heads and not has_field(kind, "kv_heads") then
     return nil, ("kv_heads = %d has no counterpart; expected heads = %d"):format(o.kv_heads,
       o.heads)
-  end
-  local of_position = {}
-  if family.rope then
-    local found, problem = rope.fields(o.position, tables.merged(family.rope,
-      { head_dim = o.d_model // o.heads, length = length or o.length or LENGTH }))
-    if not found then
-      return nil, problem
-    end
-    of_position = found
-  elseif o.position.type ~= "learned" then
-    return nil, ("the position scheme %s has no counterpart; expected learned"):format(
-      o.position.type)
   end
   local fields, problem = config.fields(tables.merged(o, { length = o.length
     or o.position.length }), kind.rows)

@@ -140,6 +140,8 @@ describe("roper.export", function()
     local REFUSED <const> = {
       { NEOX, { position = "roper" },
         "gpt_neox: the position scheme roper has no counterpart; those with one are rope, linear" },
+      { NEOX, { position = "roper", logits_bias = "all" },
+        "gpt_neox: the position scheme roper has no counterpart" },
       { NEOX, { position = "alibi" }, "gpt_neox: the position scheme alibi has no counterpart" },
       { NEOX, { position = { type = "rope", rotate = "q" } },
         'gpt_neox: position: rotate = "q" has no counterpart' },
