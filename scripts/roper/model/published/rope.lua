@@ -150,8 +150,11 @@ function M.read(path, given, o)
   check_fields(where, kind, rule, object, o.ignored)
   local scheme = { type = rule.scheme, pairing = o.pairing }
   local holder = object.rope_theta ~= nil and object.rope_theta ~= NULL and where or path
-  scheme.base = number_in(holder, holder == where and object or given,
-    holder == where and "rope_theta" or o.base, 10000)
+  local field = holder == where and "rope_theta" or o.base
+  scheme.base = number_in(holder, holder == where and object or given, field, 10000)
+  if scheme.base <= 0 then
+    config.refuse(holder, field, scheme.base, "a positive number")
+  end
   for _, row in ipairs(rule) do
     scheme[row[2]] = option_of(where, row, object)
   end
