@@ -33,6 +33,20 @@ local function answer(task, parsed, complete)
   return ("question  %s\nanswer    %s\n%s"):format(question, text, verdict)
 end
 
+-- At most as many new tokens as the model's table of positions, if it has one, leaves.
+local function limit_of(model, task, prompt, limit)
+  local positions = task.beginning and model.options.length
+  if not positions then
+    return limit
+  end
+  local count = task:encode(prompt):count()
+  if count > positions then
+    error(("sample: expected a prompt of at most %d tokens, the positions of this model, got %d")
+      :format(positions, count), 0)
+  end
+  return math.min(limit, positions - count + 1) -- the last token needs no position
+end
+
 return {
   summary = "Continue a text with the model of a run, or answer a problem.",
   define = function(command)
@@ -41,7 +55,8 @@ return {
       :description("Text to continue, or a problem in the notation of the task. By default, "
         .. "the model begins a document, or answers a random problem.")
     command:option("--tokens"):argname("N"):convert(arguments.number("--tokens", "size"))
-      :description "Most tokens to generate; by default the length of the answer, or 256."
+      :description("Most tokens to generate; by default the length of the answer, or 256. "
+        .. "A model with a fixed number of positions stops at the last one.")
     command:option("--temperature"):argname("T"):default("1")
       :convert(arguments.number("--temperature", "amount"))
       :description "Sampling temperature; 0 takes the likeliest token."
@@ -53,11 +68,9 @@ return {
     local text = require("roper.base.scoped").with_matmul_precision(precision, function()
       return (task:has_problems() and answer or continue_text)(task, parsed,
         function(prompt, limit)
-          local most = task.beginning and model.options.length -- of a table of positions
-          limit = most and math.max(1, math.min(limit, most - task:encode(prompt):count())) or limit
           return require("roper.model.generate").generate(model, { prompt }, { task = task,
-            limit = parsed.tokens or limit, temperature = parsed.temperature,
-            seed = parsed.seed })[1]
+            limit = limit_of(model, task, prompt, parsed.tokens or limit),
+            temperature = parsed.temperature, seed = parsed.seed })[1]
         end)
     end)
     io.stdout:write(text, "\n")
