@@ -97,12 +97,18 @@ local function of_pair(pair, unit)
     on_average(pair, unit), out_of_reach { pair })
 end
 
--- " (and 2 others)", if 2 others have the same number as the best.
-local function and_others(numbers, best)
+-- How many others have the same number as the best.
+local function ties(numbers, best)
   local count = -1 -- the best itself
   for _, one in ipairs(numbers) do
     count = count + (one == best and 1 or 0)
   end
+  return count
+end
+
+-- " (and 2 others)", if 2 others have the same number as the best.
+local function and_others(numbers, best)
+  local count = ties(numbers, best)
   return count > 0 and (" (and %s)"):format(counted(count, "other")) or ""
 end
 
@@ -136,6 +142,10 @@ local function best_of(summary, compared, best, unit)
   end
   local means = tables.map(summary.methods, function(entry) return entry[measure.name].mean end)
   local others = #summary.methods - 1
+  if count == 0 and ties(means, numbers.mean) == others then
+    return ("All %d methods have the same mean of %s, %s%s.%s"):format(others + 1, measure.phrase,
+      number.fixed(numbers.mean, measure.digits), unit, out_of_reach(compared))
+  end
   local claim = count == 0 and ("but no difference from the %s is significant"):format(
       counted(others, "other method"))
     or ("and is significantly better than %d of the %s"):format(count,

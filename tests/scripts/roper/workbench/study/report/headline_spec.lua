@@ -71,6 +71,12 @@ describe("headline.of", function()
     assert.truthy(of(many):find("is significantly better than 3 of the 3 other methods", 1, true))
   end)
 
+  it("calls no method the best if all have the same mean", function()
+    assert.equal("All 3 methods have the same mean of correct answers, 0.0 of 128. With 2 pairs "
+      .. "and 3 comparisons, no difference could be significant.",
+      of({ { "a", 0, 0 }, { "b", 0, 0 }, { "c", 0, 0 } }))
+  end)
+
   it("compares runs on text by bits per byte; fewer are better", function()
     local trials = {}
     for seed = 1, 6 do
