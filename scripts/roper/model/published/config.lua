@@ -18,7 +18,8 @@ local NULL <const> = core.json_null
 ---@field choices? any[][] the values that roper supports, each with the value of the option; if
 ---   several have the same, the first is written
 ---@field only? any the only value that roper supports; json_null for null
----@field default? any the value if the field is missing; nil if it is required
+---@field default? any the value if the field is missing or null; nil if it is required
+---@field is_nullable? boolean null is not the default, but leaves out the option
 ---@field every? string the only value in a list that roper supports
 ---@field unused? boolean the field does not change the logits
 
@@ -84,7 +85,7 @@ end
 -- The value of a row, checked and translated.
 local function value_of(where, row, given)
   local value = given
-  if value == nil or value == NULL and row.only ~= NULL then
+  if value == nil or value == NULL and row.only ~= NULL and not row.is_nullable then
     value = row.default
   end
   if row.unused then

@@ -25,10 +25,10 @@ local SHARED <const> = {
 local FIXED <const> = { norm = "pre", rms_norm = true, embedding_scale = 1, logits_bias = "none",
   parallel_residual = false }
 
--- The row of the key/value heads; without a default, the field is required.
+-- The row of the key/value heads; null for as many as of queries.
 local function kv_heads(default)
   return { "num_key_value_heads", "heads of keys and values", option = "kv_heads", kind = "size",
-    default = default }
+    default = default, is_nullable = true }
 end
 
 local LLAMA <const> = tables.joined(SHARED, {

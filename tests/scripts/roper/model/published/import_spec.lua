@@ -62,6 +62,12 @@ describe("roper.import", function()
     end)
   end
 
+  it("takes num_key_value_heads = null for as many as of queries", function()
+    local folder = changed("qwen2", { num_key_value_heads = core.json_null })
+    local golden = core.load_safetensors(FIXTURES .. "qwen2.safetensors")
+    assert.is_true(models.difference(roper.import(folder)(golden.tokens), golden.logits) < 5e-5)
+  end)
+
   it("returns a model that can be saved, loaded and used with a cache", function()
     for _, name in ipairs({ "gpt2_old", "pythia", "llama", "llama_yarn", "qwen2" }) do
       local model = roper.import(FIXTURES .. name)
