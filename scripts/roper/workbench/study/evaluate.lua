@@ -86,7 +86,7 @@ local LENGTH <const> = 257
 --- Measures a published model on a text.
 ---
 --- Errors: a field is unknown or has another kind; the folder or the text cannot be read; the text
---- is shorter than a row.
+--- is shorter than a row, or a row longer than the positions of the model.
 ---@param folder string
 ---@param fields table<string, string> text: a file or folder; length: tokens in a row;
 ---   test_sequences: maximum number of rows
@@ -104,8 +104,13 @@ function M.published(folder, fields)
     documents[#documents + 1] = document
   end, function() end)
   local model, task = require("roper.model.published").import(folder)
+  local positions = model.options.length
+  if o.length and positions and o.length > positions + 1 then -- the last token is only predicted
+    error(("eval: length: expected rows of at most %d tokens, for the %d positions of this model, "
+      .. "got %d"):format(positions + 1, positions, o.length), 0)
+  end
   local rows = task:read(table.concat(documents, "\n"))
-  local length = o.length or math.min(LENGTH, model.options.length or LENGTH)
+  local length = o.length or math.min(LENGTH, positions or LENGTH)
   local found = require("roper.training.validation").measure(model, rows, { length = length,
     sequences = o.test_sequences })
   found.bits_per_byte = task:has_tokenizer() and found.bits_per_byte or nil

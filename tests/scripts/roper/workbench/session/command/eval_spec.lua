@@ -254,6 +254,10 @@ describe("eval and sample", function()
       refuses(1, "eval: option length: expected a positive integer, got \"x\"", "eval", folder,
         "text=x", "length=x")
       refuses(1, "text: no file or folder /no/such", "eval", folder, "text=/no/such")
+      local ids = "text=" .. scratch.write("ids.txt", ("1 2 3 4 "):rep(30))
+      refuses(1, "eval: length: expected rows of at most 33 tokens, for the 32 positions of this "
+        .. "model, got 34", "eval", FIXTURES .. "gpt2", ids, "length=34")
+      assert.equal(0, roper("eval", FIXTURES .. "gpt2", ids, "length=33")[1])
       refuses(1, "sample: expected a prompt, which this model needs", "sample", folder)
       refuses(1, "text: this model has no tokenizer.model; expected token ids from 0 to 12, got 13",
         "sample", folder, "1 13")
