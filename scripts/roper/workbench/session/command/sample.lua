@@ -29,6 +29,9 @@ local function answer(task, parsed, complete)
   local verdict = "not graded: " .. right
   if ok then
     verdict = task:grade(question, text) and "right" or "expected  " .. right
+  else -- a task in Lua may grade without the answer
+    local is_graded, is_right = pcall(task.grade, task, question, text)
+    verdict = is_graded and (is_right and "right" or "wrong") or verdict
   end
   return ("question  %s\nanswer    %s\n%s"):format(question, text, verdict)
 end

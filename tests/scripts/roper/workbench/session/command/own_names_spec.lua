@@ -31,6 +31,18 @@ describe("a loaded file", function()
   before_each(scratch.create)
   after_each(scratch.remove)
 
+  it("grades samples by a function that needs no answer", function()
+    files.write(scratch.path("graded.lua"), (TASK:gsub("longer = ", "grade = function(question, "
+      .. 'text)\n    return question == "ab>" or text == question:sub(1, -2)\n  end,\n  %0')))
+    local trained = run("train", "echo", "preset=smoke", "steps=1", "--load", "graded.lua")
+    assert.equal(0, trained.status, trained.errors)
+    for question, verdict in pairs({ ["ab>"] = "right", ["bbbb>"] = "wrong" }) do
+      local result = run("sample", "runs/echo-roper-1", question, "--tokens", "1", "--load",
+        "graded.lua")
+      assert.truthy(result.output:find("\n" .. verdict .. "\n$"), result.output .. result.errors)
+    end
+  end)
+
   it("is named by an error before anything is trained", function()
     local bad = {
       ["error('on purpose')"] = "bad.lua:1: on purpose",
