@@ -37,7 +37,7 @@ local LAYER <const> = options_of.define("TransformerLayerOptions", {
   of_attention.tied,
   of_attention.kv_heads,
   of_attention.attention_bias,
-  { "norm_epsilon", "number?", nil, "`epsilon` of the norms", shown = "1e-5" },
+  { "norm_epsilon", "amount?", nil, "`epsilon` of the norms", shown = "1e-5" },
   { "parallel_residual", "boolean?", nil, "attention and feed-forward have the same input, as in "
     .. "GPT-NeoX: x + f(norm(x)) + g(norm(x)); only with norm = \"pre\"", shown = "false" },
 })

@@ -60,7 +60,8 @@ end
 
 --- Returns the definition of an experiment.
 ---
---- Errors: no experiment has this name; the message suggests the nearest one.
+--- Errors: no experiment has this name; the message suggests the nearest one. A registered task has
+--- the name of a built-in experiment.
 ---
 ---     > roper.experiment.definition("addition").task
 ---     "addition"
@@ -71,6 +72,10 @@ function M.definition(name)
   if own[name] then
     return own[name]
   elseif tables.set(files.modules(FOLDER))[name] then
+    if own_tasks.find(name) then
+      error(("the registered task %s has the name of a built-in experiment; register it with "
+        .. "another name"):format(name), 0)
+    end
     return dofile(("%s/%s.lua"):format(FOLDER, name))
   elseif tables.set(names)[name] then
     return of_task(name)

@@ -223,6 +223,22 @@ describe("the field model", function()
       .. "another name", errors)
   end)
 
+  it("refuses a registered task with the name of a built-in experiment", function()
+    local status, _, errors = process.run({ "./roper", "-e", [[
+      roper.tasks.register("language_model", {vocabulary = {"a", ">"},
+        generate = function() return ">", "a" end})
+      roper.experiment.configure("language_model", {files = "README.md"})]] })
+    assert.equal(1, status)
+    assert.matches("the registered task language_model has the name of a built%-in experiment",
+      errors)
+  end)
+
+  it("refuses a negative epsilon of norms as a field", function()
+    assert.error_matches(function()
+      experiment.configure("copy", { norm_epsilon = "-1" })
+    end, "field norm_epsilon: expected a finite non%-negative number")
+  end)
+
   it("refuses classes that are not models, before training", function()
     local function refuse_model(changes, expected)
       define(changes)
