@@ -71,7 +71,7 @@ end
 -- or cannot be measured fails before training. Few sequences may lack answers; therefore the full
 -- measurement follows if the short one fails.
 local function rehearse(config, parts, beat)
-  local few = require("roper.base.tables").merged(config, { problems = 1, test_sequences = 1 })
+  local few = tables.merged(config, { problems = 1, test_sequences = 1 })
   local function short()
     if kind_of(parts.task) == language then
       return language.evaluate(parts.model, parts.task, few, 1, beat)
@@ -91,8 +91,8 @@ local function rehearse(config, parts, beat)
   end
 end
 
--- Fields that do not change the steps of training, only what is kept of it and where it ends. A
--- checkpoint need not match them.
+-- Fields that change what a run keeps and where it ends, but no step of training. A checkpoint need
+-- not match them.
 local FREE <const> = { "recompute", "snapshots", "patience", "min_delta", "monitor",
   "divergence_threshold" }
 
