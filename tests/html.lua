@@ -58,4 +58,22 @@ function M.check_svg(svg)
   return counts
 end
 
+--- The rows of the table of a class, as lists of the texts of cells, the head first.
+---@param document string
+---@param class string
+---@return string[][] rows
+function M.rows(document, class)
+  local body = assert(document:match('<table class="' .. class .. '">(.-)</table>'), class)
+  local rows = {}
+  for row in body:gmatch("<tr>(.-)</tr>") do
+    local cells = {}
+    for cell in row:gmatch("<t[hd][^>]*>(.-)</t[hd]>") do
+      cells[#cells + 1] = cell:gsub("<[^>]*>", ""):gsub("^%s+", ""):gsub("&lt;", "<")
+        :gsub("&gt;", ">")
+    end
+    rows[#rows + 1] = cells
+  end
+  return rows
+end
+
 return M

@@ -124,4 +124,15 @@ function M.rows(tree, class)
   return nil
 end
 
+--- A map like those of `report.attention_map`.
+---@return table map
+function M.attention_map()
+  return { question = "ab=", answer = "cd", tokens = { "a", "b", "=", "c", "d" },
+    layer = 2, head = 1, distance = 2, share = 0.75, rows = {
+      { position = 2, predicted = "c", weights = { [0] = 0.125, [1] = 0, [2] = 0.875 } },
+      { position = 3, predicted = "d",
+        weights = { [0] = 0.25, [1] = 0.125, [2] = 0.625, [3] = 0 } },
+    } }
+end
+
 return M

@@ -1,41 +1,14 @@
-local browser = require("tests.browser")
 local core = require("roper.core")
 local html = require("tests.html")
 local markup = require("roper.base.markup")
 local number = require("roper.workbench.study.report.number")
 local page = require("roper.workbench.study.report.page")
 local reports = require("tests.reports")
-local scratch = require("tests.scratch")
 local svgs = require("tests.svg")
 
 local HOSTILE <const> = { "<script>alert(1)</script>", "</title></style></script><script>x",
   "\"><img src=x onerror=x>", "a & b < c", "]]>", "<!--", "'; drop", "%s %d %1", "\xFF\0\27[31m",
   ("x"):rep(300), "\u{202E}gnirts" }
-
--- The rows of the table of a class, as lists of the texts of cells, the head first.
-local function table_of(document, class)
-  local body = assert(document:match('<table class="' .. class .. '">(.-)</table>'), class)
-  local rows = {}
-  for row in body:gmatch("<tr>(.-)</tr>") do
-    local cells = {}
-    for cell in row:gmatch("<t[hd][^>]*>(.-)</t[hd]>") do
-      cells[#cells + 1] = cell:gsub("<[^>]*>", ""):gsub("^%s+", ""):gsub("&lt;", "<")
-        :gsub("&gt;", ">")
-    end
-    rows[#rows + 1] = cells
-  end
-  return rows
-end
-
--- A map like those of `attention_map`.
-local function map()
-  return { question = "ab=", answer = "cd", tokens = { "a", "b", "=", "c", "d" },
-    layer = 2, head = 1, distance = 2, share = 0.75, rows = {
-      { position = 2, predicted = "c", weights = { [0] = 0.125, [1] = 0, [2] = 0.875 } },
-      { position = 3, predicted = "d",
-        weights = { [0] = 0.25, [1] = 0.125, [2] = 0.625, [3] = 0 } },
-    } }
-end
 
 -- The values of the dots that each line of a chart of runs joins, from the method at the top.
 local function joined(chart)
@@ -217,12 +190,12 @@ describe("page.render", function()
 
   it("shows the study's table with N, and what was published", function()
     local text = page.render(reports.view())
-    local rows = table_of(text, "study")
+    local rows = html.rows(text, "study")
     assert.same({ "method", "runs", "correct of 128", "loss", "floor", "steps to 90 %" }, rows[1])
     assert.same({ "rope", "2 of 3", "61.5 ± 0.5", "1.2850 ± 0.0050", "1.2701", "> 100 (0/2)" },
                 rows[2])
     assert.same({ "roper", "1 of 3", "91.0", "1.2900", "1.2701", "80 (1/1)" }, rows[3])
-    rows = table_of(text, "published")
+    rows = html.rows(text, "published")
     assert.same({ "published", "62.00", "96.11", "+34.11",
       "9 of 10 runs, 20 M parameters, 5,000 steps" }, rows[2])
     assert.same({ "this sweep", "61.50", "91.00", "+29.50",
@@ -236,7 +209,7 @@ describe("page.render", function()
       trial.config.problems = 4
     end
     assert.equal("2 of 3 runs; 1 of 3 runs, preset mini, correct of 4",
-      table_of(page.render(view), "published")[3][5])
+      html.rows(page.render(view), "published")[3][5])
   end)
 
   it("shows failed, running, missing and censored runs", function()
@@ -245,7 +218,7 @@ describe("page.render", function()
     assert.truthy(text:find("<li>roper: 2 of 3 runs are missing", 1, true))
     assert.truthy(text:find(">train: the loss is nan at step 41\n</span></pre>", 1, true))
     assert.truthy(text:find("Dotted: 2 runs that did not finish.", 1, true))
-    local rows = table_of(text, "runs")
+    local rows = html.rows(text, "runs")
     assert.equal(7, #rows)
     assert.same({ "rope", "3", "failed", "40 of 100", "–", "–", "–", "–", "–", "–", "–" }, rows[6])
     assert.same({ "roper", "3", "waiting", "0 of 100", "–", "–", "–", "–", "–", "–", "–" }, rows[7])
@@ -253,7 +226,7 @@ describe("page.render", function()
       "never", "1m01s" }, rows[2])
     assert.same({ { "method", "N", "reached", "median", "restricted mean", "± s.e." },
       { "rope", "2", "0 of 2", "> 100", "≥ 100", "–" },
-      { "roper", "1", "1 of 1", "80", "80", "–" } }, table_of(text, "censored"))
+      { "roper", "1", "1 of 1", "80", "80", "–" } }, html.rows(text, "censored"))
   end)
 
   it("shows the statistics with N, and the paired differences", function()
@@ -261,9 +234,9 @@ describe("page.render", function()
     assert.same({ { "method", "N", "mean", "± s.e.", "95 % interval", "median", "study’s mean",
       "kept" }, { "rope", "2", "61.5", "0.5", "–", "61.5", "61.5", "2 of 2" },
       { "roper", "1", "91.0", "–", "–", "91.0", "91.0", "1 of 1" } },
-      table_of(text, "spread"))
+      html.rows(text, "spread"))
     assert.same({ "roper − rope", "1", "+30.0", "one by one: +30.0", "1.000" },
-                table_of(text, "pairs")[2])
+                html.rows(text, "pairs")[2])
   end)
 
   it("shows an interval for six pairs or more, and single differences for fewer", function()
@@ -276,7 +249,7 @@ describe("page.render", function()
         trials[2 * seed].run.result.solved = 85 + 2 * seed
       end
       local text = page.render(reports.view(trials))
-      local pair = table_of(text, "pairs")[2]
+      local pair = html.rows(text, "pairs")[2]
       assert.equal(tostring(count), pair[2])
       assert.equal(expected, pair[4])
       assert.equal(count == 5 and "0.062" or "0.031", pair[5])
@@ -290,8 +263,8 @@ describe("page.render", function()
     view.sweep.trials[1].run.result.steps_to_90 = 60
     local text = page.render(reports.view(view.sweep.trials))
     assert.same({ "rope", "2", "1 of 2", "undetermined", "≥ 80", "20" },
-                table_of(text, "censored")[2])
-    assert.equal("undetermined (1/2)", table_of(text, "study")[2][6])
+                html.rows(text, "censored")[2])
+    assert.equal("undetermined (1/2)", html.rows(text, "study")[2][6])
   end)
 
   it("leaves out the worst of ten, and reports it", function()
@@ -306,15 +279,15 @@ describe("page.render", function()
     local text = page.render(reports.view(trials))
     -- 61 .. 70 without 64 sum to 591; with 5 for it the mean of all is 59.6; the median lies
     -- between 65 and 66.
-    assert.same({ "rope", "10", "59.6" }, { table.unpack(table_of(text, "spread")[2], 1, 3) })
+    assert.same({ "rope", "10", "59.6" }, { table.unpack(html.rows(text, "spread")[2], 1, 3) })
     assert.same({ "65.5", "65.7", "9 of 10" },
-                { table.unpack(table_of(text, "spread")[2], 6, 8) })
-    local row = table_of(text, "study")[2]
+                { table.unpack(html.rows(text, "spread")[2], 6, 8) })
+    local row = html.rows(text, "study")[2]
     assert.same({ "59.6 ± 6.1", "65.7 (9)" }, { row[3], row[4] })
     assert.same({ "this sweep", "65.67", "75.67", "+10.00", "9 of 10 runs, preset mini" },
-                table_of(text, "published")[3])
+                html.rows(text, "published")[3])
     -- Nine differences of 10 and one of 0: all signs alike, with either sign of the 0.
-    local pair = table_of(text, "pairs")[2]
+    local pair = html.rows(text, "pairs")[2]
     assert.same({ "roper − rope", "10", "+9.0" }, { table.unpack(pair, 1, 3) })
     assert.equal("0.004", pair[5]) -- 4 of 1024
   end)
@@ -325,7 +298,7 @@ describe("page.render", function()
       reports.trial("roper", 1, "finished") })
     view.sweep.trials[2].run.result.solved = nil
     local text = page.render(reports.view(view.sweep.trials))
-    assert.same({ "rope", "2", "62.0" }, { table.unpack(table_of(text, "spread")[2], 1, 3) })
+    assert.same({ "rope", "2", "62.0" }, { table.unpack(html.rows(text, "spread")[2], 1, 3) })
   end)
 
   it("draws a floor that all runs share", function()
@@ -335,7 +308,7 @@ describe("page.render", function()
     view.sweep.trials[2].run.result.test_floor = 1.4901
     local text = page.render(view)
     assert.is_nil(text:find('class="level"[^>]*><title>floor'))
-    assert.equal("1.4901", table_of(text, "study")[3][5])
+    assert.equal("1.4901", html.rows(text, "study")[3][5])
   end)
 
   it("shows right samples, and wrong ones marked from the first wrong character", function()
@@ -349,7 +322,7 @@ describe("page.render", function()
     local view = reports.view()
     local text = page.render(view)
     assert.same({ { "differs", "rope", "roper" }, { "position", "rope", "roper" },
-      { "seed", "1, 2, 3", "1, 2, 3" } }, table_of(text, "differences"))
+      { "seed", "1, 2, 3", "1, 2, 3" } }, html.rows(text, "differences"))
     assert.truthy(text:find("<dt>d_model</dt><dd>128</dd>", 1, true))
     assert.truthy(text:find("<dt>commit</dt><dd>abc1234</dd>", 1, true))
     -- A run that was resumed with another version has both.
@@ -361,7 +334,7 @@ describe("page.render", function()
 
   it("draws attention by relative distance, and reports why a map is missing", function()
     local view = reports.view()
-    view.attention = { { trial = view.sweep.trials[1], map = map() },
+    view.attention = { { trial = view.sweep.trials[1], map = reports.attention_map() },
       { trial = view.sweep.trials[2], problem = "no checkpoint <here>" } }
     local text = page.render(view)
     html.check(text)
@@ -383,7 +356,8 @@ describe("page.render", function()
     local scores = { by_distance = { { { 0.5, 0, 0.25 }, { 0.125, 0.25, 0.0625 } } },
       previous_token = { { 0, 0.25 } }, induction = { { 0.125, 1 } },
       ablation = { { -0.5, 0.0625 } } }
-    view.attention = { { trial = view.sweep.trials[1], map = map(), scores = scores },
+    view.attention = {
+      { trial = view.sweep.trials[1], map = reports.attention_map(), scores = scores },
       { trial = view.sweep.trials[2], problem = "no checkpoint" } }
     local text = page.render(view)
     html.check(text)
@@ -398,16 +372,16 @@ describe("page.render", function()
     assert.same({ "0 0 0.5", "2 0 1", "0 1 0.125", "1 1 0.5", "2 1 0.25" }, cells)
     assert.same({ { "layer.head", "previous token", "induction", "increase in loss" },
       { "1.1", "0.000", "0.125", "−0.5000" }, { "1.2", "0.250", "1.000", "0.0625" } },
-      table_of(text, "heads"))
+      html.rows(text, "heads"))
     scores.ablation = nil
     assert.same({ "1.2", "0.250", "1.000", number.NONE },
-      table_of(page.render(view), "heads")[3])
+      html.rows(page.render(view), "heads")[3])
     view.attention[1].scores = nil
     assert.is_nil(page.render(view):find("<h2>Heads</h2>", 1, true))
   end)
 
   it("draws every cell of a long map, and none of a model that has diverged", function()
-    local view, long = reports.view(), map()
+    local view, long = reports.view(), reports.attention_map()
     long.rows[2].position, long.rows[2].weights[600] = 600, 0.5
     for i = 1, 601 do
       long.tokens[i] = "a"
@@ -443,7 +417,7 @@ describe("page.render", function()
       view.summary.pairs = { { a = text, b = text, measure = view.summary.measure, n = 1,
         difference = 1, each = { 1 }, censored = 0, comparisons = 1, p = 1, corrected = 1,
         least = 1 } }
-      local shown = map()
+      local shown = reports.attention_map()
       shown.question, shown.answer, shown.tokens = text, text, { text, text, text, text, text }
       shown.rows[1].predicted = text:sub(1, 1)
       view.attention = { { trial = trial, map = shown }, { trial = failed, problem = text } }
@@ -481,147 +455,5 @@ describe("page.render", function()
     html.check(text)
     assert.is_nil(text:find("nan", 1, true))
     assert.is_nil(text:find("userdata", 1, true))
-  end)
-end)
-
-describe("the page in a browser", function()
-  before_each(scratch.create)
-  after_each(scratch.remove)
-
-  local path, reason = browser.find()
-
-  -- An `it` that needs the browser.
-  local function with_browser(name, check)
-    it(name, function()
-      if not path then
-        pending(reason)
-      end
-      check()
-    end)
-  end
-
-  with_browser("has the numbers of the metrics and results", function()
-    local view = reports.view()
-    local document = browser.load(path, page.render(view))
-    local rows = table_of(document, "runs")
-    for i, trial in ipairs(view.sweep.trials) do
-      local result = trial.run.result
-      assert.equal(trial.method, rows[i + 1][1])
-      assert.equal(tostring(trial.seed), rows[i + 1][2])
-      assert.equal(result and result.solved, tonumber(rows[i + 1][5]))
-      assert.equal(result and ("%.4f"):format(result.loss) or "–", rows[i + 1][8])
-    end
-    -- The lines of the figure on all losses.
-    local figure = document:match("<b>Training loss</b>.-</div>")
-    local lines = {}
-    for tag in figure:gmatch('<path class="line[^>]*>') do
-      local line = {}
-      for step in tag:match('data%-x="([^"]*)"'):gmatch("%S+") do
-        line[#line + 1] = { step = tonumber(step) }
-      end
-      local i = 0
-      for loss in tag:match('data%-y="([^"]*)"'):gmatch("%S+") do
-        i = i + 1
-        line[i].loss = tonumber(loss)
-      end
-      lines[tag:match('data%-label="([^"]*)"')] = line
-    end
-    local compared = 0
-    for _, trial in ipairs(view.sweep.trials) do
-      for i, entry in ipairs(trial.run.metrics) do
-        compared = compared + 1
-        local point = lines[("%s, seed %d"):format(trial.method, trial.seed)][i]
-        assert.equal(entry.step, point.step)
-        assert.is_true(math.abs(entry.loss - point.loss) < 1e-5)
-      end
-    end
-    assert.equal(10 + 10 + 10 + 6 + 4, compared)
-  end)
-
-  with_browser("shows the value under the pointer", function()
-    local view = reports.view()
-    view.attention = { { trial = view.sweep.trials[1], map = map() } }
-    local point = [[
-      const say = (id) => {
-        const tip = document.getElementById("tip"), p = document.createElement("output");
-        p.id = id; p.textContent = tip.hidden ? "hidden" : tip.textContent;
-        document.body.append(p);
-      };
-      const named = (name) => [...document.querySelectorAll(".plot")].find(
-        (plot) => plot.getAttribute("aria-label") === name);
-      const loss = named("Training loss"), distance = named("Accuracy by distance");
-      const move = (target, x, y, type = "pointermove") => target.dispatchEvent(
-        new PointerEvent(type, { bubbles: true, clientX: x, clientY: y }));
-      let box = loss.getBoundingClientRect();
-      move(loss, box.left, box.top); say("first");
-      move(loss, 0, 0, "pointerleave"); say("left");
-      move(loss, box.right, box.bottom); say("last");
-      box = distance.getBoundingClientRect();
-      move(distance, box.right, box.bottom); say("distance");
-      move(document.querySelector(".dot"), 5, 5); say("dot");
-      move(document.querySelector(".matrix rect"), 5, 5); say("cell");
-      move(document.querySelector(".matrix"), 5, 5); say("empty");
-    ]]
-    local document = browser.load(path, page.render(view), point)
-    local function said(id)
-      return document:match('<output id="' .. id .. '">(.-)</output>')
-    end
-    assert.equal("rope, seed 3\nstep 10: 1.453", said("first"))
-    assert.equal("hidden", said("left"))
-    assert.equal("roper, seed 1\nstep 100: 1.261", said("last"))
-    assert.equal("rope, 2 runs\ntokens back to the source 7: 0 of 4", said("distance"))
-    assert.equal("rope, seed 1: 61.0", said("dot"))
-    assert.equal("0.875 on “a” at 0, 2 back, for “c”", said("cell"))
-    assert.equal("hidden", said("empty"))
-  end)
-
-  with_browser("shows the value under the pointer on a logarithmic axis", function()
-    local view = reports.lengths({ "rope", "roper" }, 6)
-    local document = browser.load(path, page.render(view), [[
-      const plot = [...document.querySelectorAll(".plot")].find(
-        (plot) => plot.getAttribute("aria-label") === "Accuracy by length");
-      const box = plot.getBoundingClientRect();
-      plot.dispatchEvent(new PointerEvent("pointermove", { bubbles: true,
-        clientX: box.left + 0.62 * box.width, clientY: box.top + 0.2 * box.height }));
-      document.body.dataset.tip = document.getElementById("tip").textContent;]])
-    assert.truthy(document:find('data-tip="roper, mean of 6\ntimes the length in training 2: 0.73"',
-      1, true), document:match('data%-tip="[^"]*"'))
-  end)
-
-  with_browser("keeps hostile text as text", function()
-    for _, text in ipairs({ HOSTILE[2], HOSTILE[3] }) do
-      local trial = reports.trial("rope", 1, "finished")
-      trial.method, trial.name, trial.config[text] = text, text, text
-      local document = browser.load(path, page.render(reports.view({ trial }, { text })), [[
-        document.body.dataset.title = document.title;
-        document.body.dataset.images = document.images.length;
-        document.body.dataset.scripts = document.scripts.length;]])
-      assert.truthy(document:find('data-images="0" data-scripts="3"', 1, true))
-      local title = document:match('data%-title="([^"]*)"'):gsub("&quot;", '"'):gsub("&gt;", ">")
-        :gsub("&lt;", "<")
-      assert.equal("substring_index: " .. text .. " (mini)", title)
-    end
-  end)
-
-  with_browser("fits a phone", function()
-    local document = browser.load(path, page.render(reports.view()),
-      [[document.body.dataset.wide = document.documentElement.scrollWidth <= innerWidth;
-      const table = document.querySelector(".scroll"); // which shows by shadows that it scrolls
-      document.body.dataset.scrolls = table.scrollWidth > table.clientWidth;
-      document.body.dataset.shadows = getComputedStyle(table).backgroundAttachment;]],
-      { "--window-size=390,844" })
-    assert.truthy(document:find('data-wide="true" data-scrolls="true" '
-      .. 'data-shadows="local, local, scroll, scroll"', 1, true))
-  end)
-
-  with_browser("shows one view of the loss, and another on request, without a script", function()
-    local document = browser.load(path, page.render(reports.view()), [[
-      const loss = document.getElementById("training-loss-1").parentNode;
-      const seen = () => Array.from(loss.querySelectorAll(".choice"),
-        (choice) => Number(choice.offsetHeight > 0)).join("");
-      document.body.dataset.before = seen();
-      document.querySelector("label[for=training-loss-4]").click();
-      document.body.dataset.after = seen();]])
-    assert.truthy(document:find('data-before="1000" data-after="0001"', 1, true))
   end)
 end)
