@@ -71,8 +71,11 @@ local function value_of(value, trials, keys)
   return found
 end
 
-local function is_before(a, b)
-  a, b = a.value, b.value
+--- Returns true if a value of a field precedes another: numbers by size, others as text.
+---@param a any
+---@param b any
+---@return boolean
+function M.is_before(a, b)
   if type(a) == "number" and type(b) == "number" then
     return a < b
   end
@@ -91,7 +94,9 @@ local function choose(method, trials, field)
   for value, list in pairs(by_value) do
     values[#values + 1] = value_of(value, list, keys)
   end
-  table.sort(values, is_before)
+  table.sort(values, function(a, b)
+    return M.is_before(a.value, b.value)
+  end)
   for _, one in ipairs(values) do
     best = one.loss and (not best or one.loss < best.loss) and one or best
   end

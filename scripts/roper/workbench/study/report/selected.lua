@@ -2,6 +2,7 @@
 --- seeds that decide, and those on which methods are compared.
 local counted = require("roper.base.escape").count
 local d = require "roper.base.document"
+local is_before = require("roper.workbench.study.selection").is_before
 local number = require "roper.workbench.study.report.number"
 local tables = require "roper.base.tables"
 
@@ -91,12 +92,7 @@ return function(view)
       seen[one.value] = true
     end
   end
-  table.sort(values, function(a, b)
-    if type(a) == "number" and type(b) == "number" then
-      return a < b
-    end
-    return tostring(a) < tostring(b)
-  end)
+  table.sort(values, is_before)
   local list = notes(selection)
   return {
     d.paragraph(verdict(view), "result"),
