@@ -2,6 +2,7 @@
 local arguments = require "roper.base.arguments"
 local check = require("roper.tasks.own.check").check
 local core = require "roper.core"
+local diagnostics = require "roper.base.diagnostics"
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
 local problems = require "roper.tasks.own.problem"
@@ -144,6 +145,9 @@ function OwnTask:grade(question, text)
     return text == self:answer(question)
   end
   local ok, answer = pcall(self.answer, self, question)
+  if not ok and diagnostics.is_interrupt(answer) then
+    error(answer, 0)
+  end
   local is_solved = problems.call(self, "grade", question, text, ok and answer or nil,
     tables.merged(self.settings))
   if type(is_solved) ~= "boolean" then

@@ -140,6 +140,18 @@ describe("tasks.register", function()
     assert.is_false(lenient:grade("abc>", "b"))
   end)
 
+  it("passes on Ctrl-C in the function that answers", function()
+    local is_pressed = false
+    local task = task_of({ grade = function() return true end, answer = function(asked)
+      if is_pressed then
+        error("interrupted", 0)
+      end
+      return asked:sub(1, -2):reverse() .. ";"
+    end })
+    is_pressed = true
+    assert.same({ false, "interrupted" }, { pcall(task.grade, task, "abc>", "cba;") })
+  end)
+
   it("takes lists of tokens, of several bytes too, and encodes the longest token", function()
     local task = task_of({ vocabulary = { "zwei", "drei", "größer", "=", "1", "10", ";" },
       generate = function(_, random)
