@@ -16,6 +16,7 @@ local M = {}
 ---@field length integer capacity of a row in tokens
 ---@field filled integer tokens stored in each row, with padding
 ---@field positions tensor [batch, length], float64
+---@field start tensor [batch, 1], float64, the position of the first element of each row
 ---@field mask? tensor [batch, 1, 1, length], 0 for padding; nil without padding
 ---@field layers CacheLayer[]
 ---@field broken? string error message if the cache cannot be used any more
@@ -26,7 +27,8 @@ Cache.__index = Cache
 ---@class CacheLayer
 ---@field cache Cache
 ---@field taken integer tokens stored in this pass
----@field memory table state that a scheme keeps between passes
+---@field state table<Scheme, table<string, tensor>> what schemes keep for each token, by name;
+---   [batch, length, ...]
 ---@field keys? tensor [batch, kv_heads, length, features], rotated if the scheme is rotary
 ---@field values? tensor [batch, kv_heads, length, features], rotated if the scheme is rotary
 local CacheLayer = { name = "CacheLayer" }
@@ -77,11 +79,12 @@ function M.new(model, options)
     hidden = hidden or first[row] < 0
   end
   local indices = core.arange(0, o.length, 1, "float64")
-  self.positions = indices:view { 1, -1 } + core.tensor(first, "float64"):view { -1, 1 }
+  self.start = core.tensor(first, "float64"):view { -1, 1 }
+  self.positions = indices:view { 1, -1 } + self.start
   self.mask = hidden and self.positions:ge(0):view { o.batch, 1, 1, o.length } or nil
   self.layers = {}
   for i = 1, #model.layers do
-    self.layers[i] = setmetatable({ cache = self, taken = 0, memory = {} }, CacheLayer)
+    self.layers[i] = setmetatable({ cache = self, taken = 0, state = {} }, CacheLayer)
   end
   return self
 end
@@ -162,6 +165,75 @@ function Cache:next_positions(time)
   return self.positions:narrow(2, self.filled + 1, time)
 end
 
+--- Selects rows, as beam search does after each token: row i becomes what row `rows[i]` was. A row
+--- may be selected repeatedly, or not at all.
+---
+--- Errors: an index outside 1 to `batch`; no index; a pass that was interrupted.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > cache = model:cache{batch = 2, length = 10}
+---     > model(roper.zeros({2, 3}, "int32"), cache);
+---     > cache:select{2, 2, 1}
+---     > cache.batch, cache.filled
+---     3	3
+---@param rows integer[] from 1
+function Cache:select(rows)
+  arguments.self("Cache:select", self, Cache)
+  arguments.check("select", "rows", "table", rows)
+  self:layer(1) -- raises an error if the cache is broken
+  for _, row in ipairs(rows) do
+    if math.type(row) ~= "integer" or row < 1 or row > self.batch then
+      error(("select: expected rows from 1 to %d, got %s"):format(self.batch,
+        options_of.shown(row)), 2)
+    end
+  end
+  if #rows == 0 then
+    error("select: expected a list of at least one row, got none", 2)
+  end
+  local index = core.tensor(rows, "int32")
+  local function selected(x)
+    return x and x:index_select(1, index)
+  end
+  self.batch, self.start = #rows, selected(self.start)
+  self.positions, self.mask = selected(self.positions), selected(self.mask)
+  for _, layer in ipairs(self.layers) do
+    layer.keys, layer.values = selected(layer.keys), selected(layer.values)
+    for _, own in pairs(layer.state) do
+      for name, x in pairs(own) do
+        own[name] = selected(x)
+      end
+    end
+  end
+end
+
+--- Cuts the cache to its first tokens; the next pass continues after them.
+---
+--- Errors: a number of tokens below 0 or above `filled`; a pass that was interrupted.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > cache = model:cache{batch = 1, length = 10}
+---     > model(roper.zeros({1, 3}, "int32"), cache);
+---     > cache:crop(1)
+---     > cache:next_positions(2)
+---     float64 [1, 2]
+---     1 2
+---@param time integer number of tokens that remain, with padding
+function Cache:crop(time)
+  arguments.self("Cache:crop", self, Cache)
+  arguments.check("crop", "time", "integer", time)
+  self:layer(1) -- raises an error if the cache is broken
+  if time < 0 or time > self.filled then
+    error(("crop: expected from 0 to %d tokens, those of the cache, got %d"):format(self.filled,
+      time), 2)
+  end
+  local rest = self.length - time
+  if rest > 0 then
+    local indices = core.arange(time, self.length, 1, "float64"):view { 1, -1 }
+    self.positions:narrow(2, time + 1, rest):copy(indices + self.start)
+  end
+  self.filled = time
+end
+
 --- The positions of the next tokens, as returned by `Cache:next_positions`.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
@@ -204,7 +276,7 @@ end
 ---   schemes are applied to all of them in each pass
 ---@return tensor keys [batch, kv_heads, time so far, features], rotated by a rotary
 ---@return tensor values [batch, kv_heads, time so far, features], rotated by a rotary
----@return AttentionOptions options position, query_positions, key_positions, mask, memory
+---@return AttentionOptions options position, query_positions, key_positions, mask, state
 function CacheLayer:extend(k, v, scheme)
   arguments.self("CacheLayer:extend", self, CacheLayer)
   arguments.check("extend", "k", "tensor", k, "v", "tensor", v)
@@ -220,12 +292,14 @@ function CacheLayer:extend(k, v, scheme)
   end
   self.keys, self.values = put(cache, self.keys, k), put(cache, self.values, v)
   self.taken = self.taken + time
+  local mask = cache.mask and cache.mask:narrow(4, 1, total)
   return self.keys:narrow(3, 1, total), self.values:narrow(3, 1, total), {
     position = is_rotary and scheme:only "qo" or scheme,
     query_positions = positions,
     key_positions = is_scheme and cache.positions:narrow(2, 1, total) or nil,
-    memory = is_scheme and self.memory or nil,
-    mask = cache.mask and cache.mask:narrow(4, 1, total),
+    state = is_scheme and { earlier = cache.filled, length = cache.length, tensors = self.state,
+      mask = mask } or nil,
+    mask = mask,
   }
 end
 

@@ -21,7 +21,7 @@ function M.scores(q, k, options)
   k = setting.with_all_heads(q, k)
   local o = options_of.check("eager.attention", options, setting.EAGER)
   local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
-  local scores, visible = s:scores(q, k), s.positions:visible(o.mask)
+  local scores, visible = s:scores(q, k), s.positions:visible(s.positions.mask)
   return visible and core.where(visible:ne(0), scores, -math.huge) or scores
 end
 
@@ -50,11 +50,11 @@ function M.attention(q, k, v, options)
   end
   local o = options_of.check("eager.attention", options, setting.EAGER)
   k, v = setting.with_all_heads(q, k, v)
-  local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
+  local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o, v)
 
   local scores = s:scores(q, k)
 
-  local visible = s.positions:visible(o.mask)
+  local visible = s.positions:visible(s.positions.mask)
   if visible then
     local sees_none = visible:max(-1, true):eq(0) -- the weights of such a query are 0
     scores = core.where(core.maximum(visible:ne(0), sees_none), scores, -math.huge)
@@ -68,7 +68,7 @@ function M.attention(q, k, v, options)
   if o.dropout > 0 then
     kept = core.dropout(weights, o.dropout, o.seed)
   end
-  local output = s:carried(kept:matmul(s:turned("v", v)), kept)
+  local output = s:carried(s:mixed(kept, v), kept)
   return s:turned_back(output), weights
 end
 

@@ -13,9 +13,10 @@ local function through(run, s, q, k, v)
   local all, rotary = s:fused()
   if all then
     s.options.position = rotary
-    return run(q, k, v, s.options)
+    return run(s:scaled(q), k, v, s.options)
   end
-  local o, weights = run(s:turned("q", q), s:turned("k", k), v and s:turned("v", v), s.options)
+  q, k = s:factors(q, k)
+  local o, weights = run(q, k, v and s:turned("v", v), s.options)
   return v and s:turned_back(o) or o, weights
 end
 
@@ -105,7 +106,7 @@ function M.attention(q, k, v, options)
     return core.attention(q, k, v, setting.for_core(options, scheme))
   end
   k, v = setting.with_all_heads(q, k, v)
-  local s = not scheme.carry and setting.new(scheme, q, k, options)
+  local s = not (scheme.carry or scheme.transport) and setting.new(scheme, q, k, options, v)
   if not s or scheme.values and not s.positions.shift then
     local o, weights = require("roper.attention.eager").attention(q, k, v, options)
     if options.weights then
@@ -122,7 +123,7 @@ end
 --- Reference implementation of attention: in float64, with an explicit R_{j-i} for each query and
 --- key, without tables, tiles or BLAS. Slow and without a gradient; for tests and lessons.
 ---
---- Errors: as for `attention`; dropout; a scheme with a method `values` or `carry`.
+--- Errors: as for `attention`; dropout; a scheme with a method `values`, `carry` or `transport`.
 ---
 ---     > roper.seed(1)
 ---     > q = roper.randn{1, 1, 6, 4}
@@ -140,13 +141,16 @@ function M.oracle(q, k, v, options)
   local scheme = setting.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
     return core.oracle_attention(q, k, v, setting.for_core(options, scheme))
-  elseif scheme.carry or scheme.values then
-    error(("oracle.attention: position %s has the method %s, which the oracle does not support; "
-      .. "use roper.eager.attention"):format(scheme.name, scheme.carry and "carry" or "values"), 2)
+  end
+  for _, method in ipairs { "carry", "transport", "values" } do
+    if scheme[method] then
+      error(("oracle.attention: position %s has the method %s, which the oracle does not support; "
+        .. "use roper.eager.attention"):format(scheme.name, method), 2)
+    end
   end
   k, v = setting.with_all_heads(q, k, v)
   q, k, v = q:to "float64", k:to "float64", v:to "float64"
-  return through(core.oracle_attention, setting.new(scheme, q, k, options), q, k, v)
+  return through(core.oracle_attention, setting.new(scheme, q, k, options, v), q, k, v)
 end
 
 -- The options of linear attention for the core; raises an error for schemes that are not rotary.

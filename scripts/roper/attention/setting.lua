@@ -6,6 +6,7 @@ local positions_of = require "roper.position.positions"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
+local turn_of = require "roper.attention.turn"
 
 local M = {}
 
@@ -16,6 +17,11 @@ local M = {}
 ---@field positions Positions
 ---@field biases (BiasByDistance|tensor)[] those of the options, then those of the scheme
 ---@field scale number
+---@field input? tensor the input of the layer
+---@field features table<string, integer> number of features of each part
+---@field turns table<string, table|false> the rotations found so far
+---@field given_scores? tensor those of the scheme, in place of products of queries and keys
+---@field query_scale? tensor factors of the scores
 local Setting = {}
 Setting.__index = Setting
 
@@ -46,11 +52,11 @@ options_of.define("LinearAttentionOptions", {
   { "epsilon", "number", 1e-6, "added to the denominators" },
 })
 
---- Options of eager attention. `input` and `memory` are not passed to the core.
+--- Options of eager attention. `input` and `state` are not passed to the core.
 M.EAGER = options_of.define("EagerOptions", {
   parent = "AttentionOptions",
   { "input", "any?", nil, "input of the layer, for schemes that use it", type = "tensor" },
-  { "memory", "table?", nil, "state that a scheme keeps between passes with a cache" },
+  { "state", "table?", nil, "what schemes keep for the tokens in a cache", type = "SchemeState" },
 })
 
 --- The options for the core.
@@ -62,7 +68,7 @@ function M.for_core(given, scheme)
     return given
   end
   local result = tables.merged(given)
-  result.position, result.input, result.memory = scheme, nil, nil
+  result.position, result.input, result.state = scheme, nil, nil
   return result
 end
 
@@ -173,23 +179,66 @@ function M.with_all_heads(q, k, v)
   return all, v and (v == k and all or repeated(v, heads))
 end
 
+-- A result of a scheme's method; raises an error unless it broadcasts to `sizes`, or equals them if
+-- `whole`.
+local function checked(scheme, method, y, dtype, sizes, whole)
+  local ok = format.is_tensor(y) and y:dtype() == dtype and y:rank() <= #sizes
+    and (not whole or y:rank() == #sizes)
+  for axis = 1, ok and y:rank() or 0 do
+    local size, expected = y:size(axis), sizes[#sizes - y:rank() + axis]
+    ok = ok and (size == expected or size == 1 and not whole)
+  end
+  if not ok then
+    error(("position: %s: %s: expected %s %s[%s], got %s"):format(scheme.name, method, dtype,
+      whole and "" or "that broadcasts to ", table.concat(sizes, ", "), kind(y)), 0)
+  end
+  return y
+end
+
+-- The mask of the options combined with that of the scheme.
+local function mask_of(scheme, positions, given, sizes)
+  local own = scheme.mask and scheme:mask(positions)
+  if own == nil then
+    return given
+  end
+  checked(scheme, "mask", own, "int32", sizes)
+  return given and own:ne(0) * given:ne(0) or own
+end
+
 --- Applies a scheme to the options of attention.
 ---@param scheme Scheme
 ---@param q tensor [batch, heads, queries, d]
 ---@param k tensor [batch, heads, keys, d]
 ---@param given AttentionOptions
+---@param v? tensor [batch, heads, keys, dv]; nil if only weights are computed
 ---@return Setting
-function M.new(scheme, q, k, given)
+function M.new(scheme, q, k, given, v)
   local scale = given.scale or scheme.scale and scheme:scale(q:size(4)) or q:size(4) ^ -0.5
-  local positions = positions_of.new(q, k, given, scale)
+  local positions, x = positions_of.new(q, k, given, scale), given.input
   local self = setmetatable({ scheme = scheme, positions = positions, scale = scale, biases = {},
-    options = M.for_core(given) }, Setting)
+    options = M.for_core(given), input = x, turns = {}, features = { q = q:size(4),
+    k = k:size(4), v = v and v:size(4), o = v and v:size(4) } }, Setting)
+  local sizes = { q:size(1), q:size(2), positions.queries, positions.keys }
+  positions.mask = mask_of(scheme, positions, given.mask, sizes)
+  self.options.mask = positions.mask
   add_given(self.biases, given)
   if scheme.bias then
-    add_bias(self.biases, scheme, q, k, positions, given.input)
+    add_bias(self.biases, scheme, q, k, positions, x)
   end
+  if scheme.scores then
+    if self:turn "q" or self:turn "k" then
+      error(("position: %s: expected a scheme that rotates queries and keys or replaces the "
+        .. "scores, got both"):format(scheme.name), 0)
+    end
+    self.given_scores = checked(scheme, "scores", scheme:scores(q, k, positions, x), q:dtype(),
+      sizes, true)
+  end
+  self.query_scale = scheme.query_scale and checked(scheme, "query_scale",
+    scheme:query_scale(q, positions, x), q:dtype(), { sizes[1], sizes[2], sizes[3], 1 })
   self.options.scale, self.options.bias, self.options.first = scale, {}, {}
-  for i, c in ipairs(self.biases) do
+  local biases = self.given_scores and tables.joined({ self:scaled(self.given_scores) },
+    self.biases) or self.biases
+  for i, c in ipairs(biases) do
     local by_distance = type(c) == "table"
     self.options.bias[i] = by_distance and c.bias or c
     self.options.first[i] = by_distance and c.first or 0
@@ -201,16 +250,34 @@ end
 ---@param part "q"|"k"|"v"|"o"
 ---@return table? turn a rotary, or a table with `rotate` and `unrotate`
 function Setting:turn(part)
-  local scheme = self.scheme
-  if schemes.is_rotary(scheme) then
-    return scheme
+  if self.turns[part] == nil then
+    self.turns[part] = turn_of.of(self.scheme, part, self.positions, self.input,
+      self.features[part]) or false
   end
-  local turn = scheme.turns and scheme:turns(part, self.positions)
-  if turn and not (schemes.is_rotary(turn) or type(turn) == "table" and turn.rotate) then
-    error(("position: %s: turns: expected a table with rotate and unrotate for %q, got %s"):format(
-      scheme.name, part, kind(turn)), 0)
+  return self.turns[part] or nil
+end
+
+--- Queries or scores, multiplied by the factors of the scheme for each query.
+---@param x tensor [batch, heads, queries, n]
+---@return tensor
+function Setting:scaled(x)
+  return self.query_scale and x * self.query_scale or x
+end
+
+--- Queries and keys as the core multiplies them: rotated, or with the product 0 if the scheme
+--- supplies the scores.
+---@param q tensor [batch, heads, queries, d]
+---@param k tensor [batch, heads, keys, d]
+---@return tensor q
+---@return tensor k
+function Setting:factors(q, k)
+  if not self.given_scores then
+    return self:turned("q", q), self:turned("k", k)
   end
-  return turn or nil
+  local function zeros(x)
+    return core.zeros({ x:size(1), x:size(2), x:size(3), 1 }, x:dtype())
+  end
+  return zeros(q), zeros(k)
 end
 
 --- Rotates queries, keys or values as the scheme does.
@@ -219,7 +286,8 @@ end
 ---@return tensor
 function Setting:turned(part, x)
   local turn = self:turn(part)
-  return turn and turn:rotate(x, self.positions[part == "q" and "query" or "key"], part) or x
+  x = turn and turn:rotate(x, self.positions[part == "q" and "query" or "key"], part) or x
+  return part == "q" and self:scaled(x) or x
 end
 
 --- The scores of all queries and keys, without a mask.
@@ -229,7 +297,8 @@ end
 ---@param k tensor [batch, heads, keys, d]
 ---@return tensor s broadcast to [batch, heads, queries, keys]
 function Setting:scores(q, k)
-  local scores = self:turned("q", q):matmul(self:turned("k", k):transpose(3, 4)) * self.scale
+  local scores = self.given_scores and self:scaled(self.given_scores)
+    or self:turned("q", q):matmul(self:turned("k", k):transpose(3, 4)) * self.scale
   for _, bias in ipairs(self.biases) do
     scores = scores + self.positions:expanded(bias)
   end
@@ -245,6 +314,20 @@ local function check_added(self, method, added, o)
   return added
 end
 
+--- The weighted sum of values that the scheme rotated, or what the scheme puts in its place.
+---@param weights tensor [batch, heads, queries, keys]
+---@param v tensor [batch, heads, keys, features]
+---@return tensor o [batch, heads, queries, features]
+function Setting:mixed(weights, v)
+  v = self:turned("v", v)
+  local scheme = self.scheme
+  if not scheme.transport then
+    return weights:matmul(v)
+  end
+  return checked(scheme, "transport", scheme:transport(weights, v, self.positions, self.input),
+    v:dtype(), { v:size(1), v:size(2), self.positions.queries, v:size(4) }, true)
+end
+
 --- The output plus the terms of the scheme's `values` and `carry`.
 ---@param o tensor [batch, heads, queries, features]
 ---@param weights tensor [batch, heads, queries, keys]
@@ -252,10 +335,11 @@ end
 function Setting:carried(o, weights)
   local scheme, positions = self.scheme, self.positions
   if scheme.values then
-    o = o + check_added(self, "values", positions:by_weights(weights, scheme:values(positions)), o)
+    o = o + check_added(self, "values", positions:by_weights(weights, scheme:values(positions,
+      self.input)), o)
   end
   if scheme.carry then
-    o = o + check_added(self, "carry", scheme:carry(weights, positions), o)
+    o = o + check_added(self, "carry", scheme:carry(weights, positions, self.input), o)
   end
   return o
 end
@@ -269,7 +353,7 @@ end
 ---@return tensor o [batch, heads, queries, features]
 ---@return tensor added of the same shape, not rotated back
 function Setting:attend(q, k, v, options)
-  local vectors, first = self.positions:vectors(self.scheme:values(self.positions))
+  local vectors, first = self.positions:vectors(self.scheme:values(self.positions, self.input))
   local count, features = vectors:size(2), v:size(4)
   local both = core.attention_sums(q, k, v, options, first, count)
   local o = both:narrow(4, 1, features)
@@ -289,6 +373,9 @@ end
 ---@return boolean all false unless all rotations are those of a single rotary
 ---@return rotary? rotary nil if nothing is rotated
 function Setting:fused()
+  if self.given_scores then
+    return false
+  end
   local found
   local unrotated = "" -- the parts that are not rotated
   for _, part in ipairs { "q", "k", "v", "o" } do

@@ -108,9 +108,8 @@ end
 ---@return tensor weights
 function M.attention(attention, scores, q, k, v, options)
   local watcher = M.current
-  -- For the scores, the attention is repeated: with the same state of the scheme and of the
-  -- generator, and not seen by the watcher.
-  local memory = options and options.memory and tables.merged(options.memory)
+  -- For the scores, the attention is repeated: with the same state of the generator, and not seen
+  -- by the watcher.
   local seed, counter = core.random_state()
   local o, weights = M.watched({ call = watcher.call }, function()
     return attention(q, k, v, tables.merged(options, { weights = true }))
@@ -118,7 +117,7 @@ function M.attention(attention, scores, q, k, v, options)
   watcher.attention { q = q, k = k, options = options, weights = weights, scores = function()
     return M.scoped(nil, M.outputs, function()
       return scoped.with_random_state(seed, counter, function()
-        return scores(q, k, tables.merged(options, { memory = memory }))
+        return scores(q, k, options)
       end)
     end)
   end }

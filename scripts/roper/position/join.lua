@@ -4,46 +4,51 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- The rotation of "q", "k", "v" or "o" by a part; nil if it has none.
-local function turns_of(part, letter, positions)
+-- What a part returns for the rotation of "q", "k", "v" or "o"; nil if it has none.
+local function turns_of(part, letter, positions, x)
   if schemes.is_rotary(part) then
     return part:options().rotate:find(letter, 1, true) and part or nil
   end
-  return part.turns and part:turns(letter, positions)
+  return part.turns and part:turns(letter, positions, x)
 end
 
 local function name_of(part)
   return schemes.is_rotary(part) and "rotary" or part.name
 end
 
-local function each(self, method)
-  local list = {}
-  for _, part in ipairs(self.parts) do
-    if not schemes.is_rotary(part) and part[method] then
-      list[#list + 1] = part
-    end
-  end
-  return list
+local function each(parts, method)
+  return tables.map(parts, function(part)
+    return not schemes.is_rotary(part) and part[method] and part or nil
+  end)
+end
+
+-- Raises an error: two parts do the same.
+local function refuse(one, other, what)
+  error(("position: %s and %s both %s; at most one scheme of a combination can"):format(
+    name_of(one), name_of(other), what), 0)
 end
 
 local Join = {}
 
-function Join:turns(letter, positions)
+function Join:turns(letter, positions, x)
   local found, by
   for _, part in ipairs(self.parts) do
-    local turn = turns_of(part, letter, positions)
+    local turn = turns_of(part, letter, positions, x)
     if turn and found then
-      error(("position: %s and %s both rotate %q; at most one scheme of a combination can"):format(
-        by, name_of(part), letter), 0)
+      refuse(by, part, ("rotate %q"):format(letter))
+    elseif turn and self.scores and (letter == "q" or letter == "k") then
+      error(("position: %s rotates %q, but %s replaces the products of queries and keys; combine "
+        .. "at most one of the two"):format(name_of(part), letter,
+        each(self.parts, "scores")[1].name), 0)
     elseif turn then
-      found, by = turn, name_of(part)
+      found, by = turn, part
     end
   end
   return found
 end
 
 function Join:embed(x, positions)
-  for _, part in ipairs(each(self, "embed")) do
+  for _, part in ipairs(each(self.parts, "embed")) do
     x = part:embed(x, positions)
   end
   return x
@@ -51,7 +56,7 @@ end
 
 function Join:bias(q, k, positions, x)
   local list = {}
-  for _, part in ipairs(each(self, "bias")) do
+  for _, part in ipairs(each(self.parts, "bias")) do
     local c = part:bias(q, k, positions, x)
     for _, one in ipairs(type(c) == "table" and not c.bias and c or { c }) do
       list[#list + 1] = one
@@ -60,43 +65,48 @@ function Join:bias(q, k, positions, x)
   return list
 end
 
-function Join:scale(dim)
-  local parts = each(self, "scale")
-  if #parts > 1 then
-    error(("position: %s and %s both set the scale of the scores; at most one scheme of a "
-      .. "combination can"):format(parts[1].name, parts[2].name), 0)
+-- The product of the results of all parts that have a method; nil if all results are.
+local function product(parts, method, ...)
+  local result
+  for _, part in ipairs(each(parts, method)) do
+    local own = part[method](part, ...)
+    result = result and own and result * own or own or result
   end
-  return parts[1] and parts[1]:scale(dim) or dim ^ -0.5
+  return result
 end
+
+function Join:query_scale(...)
+  return product(self.parts, "query_scale", ...)
+end
+
+function Join:mask(...)
+  return product(self.parts, "mask", ...)
+end
+
+-- Methods that at most one part of a combination can have, and what they do.
+local ALONE <const> = { values = "add to values", carry = "add to the output",
+  transport = "replace the sum of values", scores = "replace the scores",
+  scale = "set the scale of the scores" }
 
 --- Combines schemes.
 ---
---- Errors: more than one scheme has `values`, `carry` or `scale`, or rotates the same one of q, k,
---- v and o. Those for `scale` and rotations are raised when the combination is used.
+--- Errors: more than one scheme has `values`, `carry`, `transport`, `scores` or `scale`; more than
+--- one rotates the same one of q, k, v and o, or one rotates q or k and another has `scores`. Those
+--- for rotations are raised when the combination is used.
 ---@param parts Scheme[] each a scheme or a rotary
 ---@return Scheme
 function M.join(parts)
-  local names, definition = {}, tables.merged(Join)
-  local by, per_layer = {}, false -- `by`: for each method, the part that has it
-  for i, part in ipairs(parts) do
-    names[i] = name_of(part)
-    if not schemes.is_rotary(part) then
-      for _, method in ipairs { "values", "carry" } do
-        if part[method] and by[method] then
-          error(("position: %s and %s both have %s; at most one scheme of a combination can")
-            :format(by[method].name, part.name, method), 0)
-        end
-        by[method] = part[method] and part or by[method]
-      end
-      per_layer = per_layer or part.per_layer or false
+  local definition = { name = table.concat(tables.map(parts, name_of), "+"), turns = Join.turns,
+    per_layer = #each(parts, "per_layer") > 0 }
+  for _, method in ipairs { "embed", "bias", "query_scale", "mask" } do
+    definition[method] = #each(parts, method) > 0 and Join[method] or nil
+  end
+  for method, effect in pairs(ALONE) do
+    local first, second = table.unpack(each(parts, method))
+    if second then
+      refuse(first, second, effect)
     end
-  end
-  definition.name, definition.per_layer = table.concat(names, "+"), per_layer
-  for method, part in pairs(by) do
-    definition[method] = function(_, ...) return part[method](part, ...) end
-  end
-  if #each({ parts = parts }, "embed") == 0 then
-    definition.embed = nil
+    definition[method] = first and function(_, ...) return first[method](first, ...) end
   end
   local joined = schemes.class(definition)()
   joined.parts = parts

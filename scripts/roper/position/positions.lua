@@ -7,6 +7,7 @@
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local format = require "roper.base.format"
+local state_of = require "roper.position.state"
 
 local M = {}
 
@@ -23,7 +24,11 @@ local M = {}
 ---@field heads integer
 ---@field shift? number position of the first key minus that of the first query, if queries and keys
 ---   have consecutive positions in all rows
----@field memory table state that exists as long as the cache of a layer; {} without a cache
+---@field batch integer
+---@field mask? tensor int32, that of the options and of the scheme; 0 hides a key; nil if no key is
+---   hidden by one
+---@field state? SchemeState what the cache of a layer keeps for `keep`; nil without a cache
+---@field kept table<Scheme, table<string, tensor>> the results of `keep`
 local Positions = { name = "Positions" }
 Positions.__index = Positions
 
@@ -86,7 +91,8 @@ end
 function M.new(q, k, o, scale)
   local queries, keys, offset = q:size(3), k:size(3), o.offset or 0
   local self = setmetatable({ queries = queries, keys = keys, causal = o.causal or false,
-    scale = scale, dtype = q:dtype(), heads = q:size(2), memory = o.memory or {} }, Positions)
+    scale = scale, dtype = q:dtype(), batch = q:size(1), heads = q:size(2), mask = o.mask,
+    state = o.state, kept = {} }, Positions)
   local ahead = self.causal and keys - queries or 0
   local of_query, of_key = o.query_positions, o.key_positions
   if o.positions ~= nil then
@@ -375,6 +381,61 @@ function Positions:by_weights(a, f)
     { a:size(1), self.heads, self.queries, count },
     { self.heads * self.queries * width, self.queries * width, width + 1, 1 })
   return shifted:matmul(evaluate(self, f, distance:narrow(1, 1, count)))
+end
+
+--- The values that a scheme computes from the input of the layer, for all keys. They are computed
+--- once for each call of attention; a cache keeps those of earlier tokens. Use it for all that a
+--- token needs from the tokens before it.
+---
+--- In a batch of prompts of different lengths, the values of padding are 0.
+---
+--- Errors: a name that is not in the scheme's `state`; attention that is not causal; no input, or
+--- one without a token for each key that the cache does not hold; values of another shape.
+---
+---     > roper.position.register("counted", {
+---     >>   state = {"sum"},
+---     >>   bias = function(self, q, k, positions, x)
+---     >>     local sums = positions:keep(self, "sum", x, function(before)
+---     >>       local own = x:sum(3):cumsum(2)
+---     >>       return before and own + before:narrow(2, before:size(2), 1) or own
+---     >>     end)
+---     >>     return sums:view{-1, 1, 1, positions.keys}
+---     >>   end})
+---     > q, x = roper.zeros{1, 1, 2, 4}, roper.ones{1, 2, 3}
+---     > roper.attention_weights(q, q, {position = "counted", input = x, causal = true})[1][1]
+---     float32 [2, 2]
+---     1.0000 0.0000
+---     0.0474 0.9526
+---@param scheme Scheme
+---@param name string one of the names in its `state`
+---@param x? tensor [batch, time, d_model], the input of the layer: one token for each key, or with
+---   a cache for each new token
+---@param compute fun(before: tensor?): tensor from the values of earlier tokens [batch, earlier,
+---   ...] to those of the tokens of x [batch, time, ...]; `before` is nil if there are none
+---@return tensor values [batch, keys, ...]
+function Positions:keep(scheme, name, x, compute)
+  arguments.self("Positions:keep", self, Positions)
+  arguments.check("keep", "scheme", "table", scheme, "name", "string", name, "x", "any?", x,
+    "compute", "callable", compute)
+  return state_of.keep(self, scheme, name, x, compute)
+end
+
+--- The entries of the queries in a tensor with an entry for each key: the last ones.
+---
+---     > q, k = roper.zeros{1, 1, 2, 4}, roper.zeros{1, 1, 3, 4}
+---     > roper.position.positions(q, k):of_queries(roper.tensor{10, 20, 30}, 1)
+---     float32 [2]
+---     20 30
+---@param values tensor
+---@param axis integer the axis of the keys
+---@return tensor values
+function Positions:of_queries(values, axis)
+  arguments.self("Positions:of_queries", self, Positions)
+  arguments.check("of_queries", "values", "tensor", values, "axis", "integer", axis)
+  if self.queries == self.keys then
+    return values
+  end
+  return values:narrow(axis, self.keys - self.queries + 1, self.queries)
 end
 
 --- The keys that each query sees: a mask, combined with the causal one if attention is causal.

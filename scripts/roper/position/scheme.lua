@@ -2,8 +2,11 @@
 --- rotary schemes of the core can be used in their place.
 ---
 ---     xᵢ  ← embed(x, positions)ᵢ
----     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ
+---     sᵢⱼ = scale query_scaleᵢ (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ
 ---     oᵢ  = C_i⁻¹ (Σⱼ softmax(s)ᵢⱼ (D_j vⱼ + valuesⱼ₋ᵢ) + carryᵢ)
+---
+--- `scores` replaces scale (A_i qᵢ) · (B_j kⱼ); `transport` replaces Σⱼ softmax(s)ᵢⱼ vⱼ. Methods
+--- that take `x` may compute from the input of the layer.
 local arguments = require "roper.base.arguments"
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
@@ -21,18 +24,30 @@ local M = {}
 ---@field init? fun(self: Scheme) initializes a new scheme, whose options are fields of `self`
 ---@field embed? fun(self: Scheme, x: tensor, positions: tensor): tensor adds positions
 ---   [1 or batch, time] to the embeddings [batch, time, d_model], once, before the first layer
----@field turns? fun(self: Scheme, part: string, positions: Positions): table? returns the rotation
----   of "q", "k", "v" or "o": a rotary, or a table with methods `rotate` and `unrotate`; nil for
----   none
+---@field turns? fun(self: Scheme, part: string, positions: Positions, x?: tensor): any returns the
+---   rotation of "q", "k", "v" or "o": angles [1 or batch, 1 or heads, time, pairs], of queries for
+---   "q" and "o" and of keys for "k" and "v", by which `roper.rotate` rotates and the output is
+---   rotated back; a rotary; a table with methods `rotate` and `unrotate`; or nil for none
 ---@field bias? fun(self: Scheme, q: tensor, k: tensor, positions: Positions, x?: tensor): any
 ---   returns a bias or a list of biases, each broadcast to [batch, heads, queries, keys]; q and k
 ---   are those before rotation, x is the input of the layer
----@field values? fun(self: Scheme, positions: Positions): function, number? returns a function from
----   distances [n] to the vectors [1 or heads, n, dv] that are added to the values, and optionally
----   the distance beyond which these no longer change
----@field carry? fun(self: Scheme, weights: tensor, positions: Positions): tensor returns a tensor
----   [batch, heads, queries, dv] that is added to the output; it requires the weights, so attention
----   then computes them explicitly
+---@field scores? fun(self: Scheme, q: tensor, k: tensor, positions: Positions, x?: tensor): tensor
+---   returns the scaled scores [batch, heads, queries, keys] before biases, in place of the
+---   products of queries and keys
+---@field query_scale? fun(self: Scheme, q: tensor, positions: Positions, x?: tensor): tensor
+---   returns factors of the scores before biases, broadcast to [batch, heads, queries, 1]
+---@field mask? fun(self: Scheme, positions: Positions): tensor? returns int32, broadcast to [batch,
+---   heads, queries, keys]; 0 hides a key
+---@field values? fun(self: Scheme, positions: Positions, x?: tensor): function, number? returns a
+---   function from distances [n] to the vectors [1 or heads, n, dv] that are added to the values,
+---   and optionally the distance beyond which these no longer change
+---@field carry? fun(self: Scheme, weights: tensor, positions: Positions, x?: tensor): tensor
+---   returns a tensor [batch, heads, queries, dv] that is added to the output; it requires the
+---   weights, so attention then computes them explicitly
+---@field transport? fun(self: Scheme, weights: tensor, v: tensor, positions: Positions,
+---   x?: tensor): tensor returns the output [batch, heads, queries, dv], in place of the weighted
+---   sum of values; attention then computes the weights explicitly
+---@field state? string[] names of the values that `Positions:keep` keeps for each token in a cache
 ---@field scale? fun(self: Scheme, dim: integer): number returns the factor of the scores, which is
 ---   1 / sqrt(dim) by default
 ---@field decays? string[] names of fields whose tensors get weight decay like the weights of linear
@@ -50,12 +65,12 @@ local M = {}
 local Scheme = {}
 Scheme.__index = Scheme
 
-local MEMBERS <const> = { "name", "takes", "init", "embed", "turns", "bias", "values", "carry",
-  "scale", "parameters", "options", "describe", "decays", "revision", "per_layer", "relative",
-  "formula", "source", "summary" }
-local KINDS <const> = { name = "string", takes = "table", decays = "table", revision = "number",
-  per_layer = "boolean", relative = "boolean", formula = "string", source = "string",
-  summary = "string" }
+local MEMBERS <const> = { "name", "takes", "init", "embed", "turns", "bias", "scores",
+  "query_scale", "mask", "values", "carry", "transport", "state", "scale", "parameters", "options",
+  "describe", "decays", "revision", "per_layer", "relative", "formula", "source", "summary" }
+local KINDS <const> = { name = "string", takes = "table", state = "table", decays = "table",
+  revision = "number", per_layer = "boolean", relative = "boolean", formula = "string",
+  source = "string", summary = "string" }
 
 --- Returns the options of a rotary scheme of the core, with their kinds and defaults.
 ---@param rotate string default of the option

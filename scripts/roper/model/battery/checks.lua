@@ -132,11 +132,35 @@ add("rows", function(case)
   end), EXACT
 end)
 
+-- Does a scheme compute from the input of the layer at earlier tokens, even if keys are hidden?
+local function has_state(scheme)
+  if schemes.is_rotary(scheme) then
+    return false
+  end
+  for _, part in ipairs(scheme.parts or {}) do
+    if has_state(part) then
+      return true
+    end
+  end
+  return scheme.state ~= nil
+end
+
 add("hidden keys", function(case)
   local holder, coordinates = case:make()
   local inputs = case:inputs()
   local all = cases.positions({ range(0, 5) }, coordinates)
   local last = all:narrow(2, 3, 4)
+  if has_state(holder.position) then
+    local other = { inputs[1], inputs[2]:clone(), inputs[3]:clone(), inputs[4] }
+    other[2]:narrow(3, 1, 2):fill(3)
+    other[3]:narrow(3, 1, 2):fill(-5)
+    return worst_of(case, function(causal)
+      local how = tables.merged(places(all), { causal = causal,
+        mask = core.tensor({ 0, 0, 1, 1, 1, 1 }, "int32") })
+      return difference(attend(attention.attention, holder, inputs, how),
+        attend(attention.attention, holder, other, how))
+    end), EXACT
+  end
   local without = { inputs[1], inputs[2]:narrow(3, 3, 4), inputs[3]:narrow(3, 3, 4),
     inputs[4]:narrow(2, 3, 4) }
   return worst_of(case, function(causal)
@@ -295,6 +319,23 @@ add("cache", function(case)
       worst = math.max(worst, difference(whole:narrow(2, first, size), logits))
       first = first + size
     end
+  end
+  return worst, EXACT
+end)
+
+add("cache moved", function(case)
+  local model, tokens = model_of(case)
+  local rows = tokens:index_select(1, core.tensor({ 2, 1, 2 }, "int32"))
+  rows = core.cat({ rows:narrow(2, 1, 3), core.tensor({ { 3, 2, 0 }, { 1, 1, 4 }, { 0, 4, 1 } },
+    "int32") }, 2)
+  local whole, worst = model(rows), 0 -- first, so that the last pass before a cut is another
+  local cache = model:cache { batch = 2, length = 6 }
+  model(tokens:narrow(2, 1, 5), cache)
+  cache:select { 2, 1, 2 }
+  cache:crop(3)
+  for _, at in ipairs { { 4, 2 }, { 6, 1 } } do
+    local logits = model(rows:narrow(2, at[1], at[2]), cache)
+    worst = math.max(worst, difference(whole:narrow(2, at[1], at[2]), logits))
   end
   return worst, EXACT
 end)

@@ -19,40 +19,7 @@
 ---@param options FoxOptions
 ---@return Scheme scheme
 local core = require "roper.core"
-local format = require "roper.base.format"
 local trained = require "roper.position.trained"
-
--- Raises an error unless attention is causal and has an input of the right shape.
-local function check(self, positions, x)
-  if not positions.causal then
-    error("position: fox: expected causal attention; pass causal = true", 0)
-  end
-  if not format.is_tensor(x) then
-    error("position: fox: expected the input of the layer, which the gates are computed from; use "
-      .. "fox in a model, or pass the option input", 0)
-  end
-  if x:rank() ~= 3 or x:size(3) ~= self.d_model then
-    error(("position: fox: expected an input [batch, time, %d], got [%s]"):format(self.d_model,
-      table.concat(x:shape(), ", ")), 0)
-  end
-end
-
--- F for all keys, [batch, heads, keys]: for earlier tokens from the cache, then for those of x.
-local function sums_of(self, positions, x)
-  local gate = core.linear(x, self.gate_weight:to(x:dtype()), self.gate_bias:to(x:dtype()))
-  local sums = -(-gate):softplus():to("float64"):transpose(2, 3):contiguous():cumsum(3)
-  local before, memory = positions.keys - x:size(2), positions.memory
-  if before ~= 0 then
-    local old = memory.sums
-    if not old or old:size(3) ~= before then
-      error(("position: fox: expected an input with %d tokens, one for each key, got %d"):format(
-        positions.keys, x:size(2)), 0)
-    end
-    sums = core.cat({ old, sums + old:narrow(3, before, 1) }, 3)
-  end
-  memory.sums = sums:detach()
-  return sums
-end
 
 return {
   takes = { class = "FoxOptions",
@@ -65,11 +32,15 @@ return {
     self.gate_weight = trained.table(self.heads, self.d_model)
     self.gate_bias = core.zeros({ self.heads }):parameter()
   end,
+  state = { "sums" },
   bias = function(self, _, _, positions, x)
-    check(self, positions, x)
-    local sums = sums_of(self, positions, x)
-    local of_queries = sums:narrow(3, positions.keys - positions.queries + 1, positions.queries)
-    return { of_queries:to(positions.dtype):unsqueeze(4), -sums:to(positions.dtype):unsqueeze(3) }
+    local sums = positions:keep(self, "sums", x, function(before) -- [batch, time, heads]
+      local gate = core.linear(x, self.gate_weight:to(x:dtype()), self.gate_bias:to(x:dtype()))
+      local own = -(-gate):softplus():to("float64"):cumsum(2)
+      return before and own + before:narrow(2, before:size(2), 1) or own
+    end):transpose(2, 3)
+    return { positions:of_queries(sums, 3):to(positions.dtype):unsqueeze(4),
+      -sums:to(positions.dtype):unsqueeze(3) }
   end,
   relative = true,
   summary = "gates from the input reduce the weights of earlier keys",

@@ -69,9 +69,23 @@ local FAULTS = {
     end,
   },
   ["cache"] = {
-    bias = function(_, q, _, positions)
-      positions.memory.passes = (positions.memory.passes or 0) + 1
-      return row(roper.arange(0, positions.keys) * positions.memory.passes, q)
+    bias = function(self, q, _, positions)
+      self.passes = (self.passes or 0) + 1
+      return row(roper.arange(0, positions.keys) * self.passes, q)
+    end,
+  },
+  ["cache moved"] = {
+    per_layer = true,
+    bias = function(self, q, _, positions, x)
+      local sums, before = x:narrow(3, 1, 1):squeeze(3):cumsum(2), positions.keys - x:size(2)
+      if before > 0 then
+        local rows = math.min(x:size(1), self.sums:size(1))
+        local earlier = self.sums:narrow(1, 1, rows):narrow(2, 1, before)
+        earlier = roper.cat({ earlier, earlier:narrow(1, 1, 1) }, 1):narrow(1, 1, x:size(1))
+        sums = roper.cat({ earlier, sums + earlier:narrow(2, before, 1) }, 2)
+      end
+      self.sums = sums
+      return sums:unsqueeze(2):unsqueeze(3):to(q:dtype())
     end,
   },
   ["prompts"] = {

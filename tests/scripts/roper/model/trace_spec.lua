@@ -80,10 +80,13 @@ describe("Module:trace", function()
   end)
 
   it("leaves the random generator and the state of a scheme as without a trace", function()
-    roper.position.register("trace_random", { bias = function(_, _, _, positions)
-      local memory = positions.memory
-      memory.calls = (memory.calls or 0) + 1
-      return roper.rand({ 1 }) * memory.calls
+    roper.position.register("trace_random", { state = { "sum" }, bias = function(self, ...)
+      local _, _, positions, x = ...
+      local sum = positions:keep(self, "sum", x, function(before)
+        local own = x:narrow(3, 1, 1):squeeze(3):cumsum(2)
+        return before and own + before:narrow(2, before:size(2), 1) or own
+      end)
+      return roper.rand({ 1 }) * sum:view({ -1, 1, 1, positions.keys })
     end })
     local model = models.small({ position = "trace_random" })
     local function run(call)

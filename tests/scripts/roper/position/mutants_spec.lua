@@ -113,7 +113,7 @@ describe("refused is", function()
       local ok, findings = pcall(roper.position.check, name)
       layer.extend = extend
       assert(ok, findings)
-      assert.same({ "cache", "prompts" }, findings.failed)
+      assert.same({ "cache", "cache moved", "prompts" }, findings.failed)
     end)
   end
 

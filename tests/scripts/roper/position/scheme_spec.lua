@@ -87,8 +87,8 @@ describe("position.register", function()
     refused("carry: expected float32 %[1, 2, 3, 4%], got nil", { carry = function() end })
     refused("carry: expected float32 %[1, 2, 3, 4%], got float32 %[1, 2, 3, 1%]",
       { carry = function() return roper.zeros({ 1, 2, 3, 1 }) end })
-    refused('turns: expected a table with rotate and unrotate for "q", got number',
-      { turns = function() return 3 end })
+    refused('turns: expected angles, a rotary or a table with rotate and unrotate for "q", got '
+      .. "number", { turns = function() return 3 end })
     local name = fresh()
     roper.position.register(name, { embed = function() return roper.zeros({ 1 }) end })
     local model = roper.nn.Transformer({ vocabulary = 4, d_model = 8, heads = 2, position = name })

@@ -1,0 +1,62 @@
+--- The rotation of a part of attention as a position scheme returns it: a rotary, a map, or angles.
+local core = require "roper.core"
+local format = require "roper.base.format"
+local schemes = require "roper.position.scheme"
+
+local M = {}
+
+-- x rotated by angles; features t and t + pairs form a pair.
+local function rotate(x, angle, inverse)
+  local pairs, dtype = angle:size(4), x:dtype()
+  local cosine, sine = angle:cos():to(dtype), (inverse and -angle or angle):sin():to(dtype)
+  local a, b = x:narrow(4, 1, pairs), x:narrow(4, pairs + 1, pairs)
+  return core.cat({ a * cosine - b * sine, a * sine + b * cosine,
+    x:narrow(4, 2 * pairs + 1, x:size(4) - 2 * pairs) }, 4)
+end
+
+local function fail(scheme, part, expected, got)
+  error(("position: %s: turns: expected %s for %q, got %s"):format(scheme.name, expected, part,
+    got), 0)
+end
+
+-- Raises an error unless angles have a shape that fits the part.
+local function check_angles(scheme, part, positions, dim, angle)
+  local time = (part == "q" or part == "o") and positions.queries or positions.keys
+  local batch, heads, own, pairs = table.unpack(angle:shape())
+  if not angle:dtype():find "^float" or angle:rank() ~= 4
+    or batch ~= 1 and batch ~= positions.batch or heads ~= 1 and heads ~= positions.heads
+    or own ~= time or dim and 2 * pairs > dim then
+    fail(scheme, part, ("angles, floats [1 or %d, 1 or %d, %d, %s]"):format(positions.batch,
+      positions.heads, time, dim and "up to " .. dim // 2 or "pairs"), format.summary(angle))
+  end
+end
+
+--- The rotation of a part of attention.
+---
+--- Errors: a scheme that returns anything else; angles of a shape that does not fit.
+---@param scheme Scheme
+---@param part "q"|"k"|"v"|"o"
+---@param positions Positions
+---@param x? tensor the input of the layer
+---@param dim? integer number of features of the part, if it is known
+---@return table? turn a rotary, or a table with `rotate` and `unrotate`; nil for none
+function M.of(scheme, part, positions, x, dim)
+  if schemes.is_rotary(scheme) then
+    return scheme
+  end
+  local turn = scheme.turns and scheme:turns(part, positions, x)
+  if not turn then
+    return nil
+  elseif format.is_tensor(turn) then
+    check_angles(scheme, part, positions, dim, turn)
+    return {
+      rotate = function(_, y) return rotate(y, turn) end,
+      unrotate = function(_, y) return rotate(y, turn, true) end,
+    }
+  elseif not (schemes.is_rotary(turn) or type(turn) == "table" and turn.rotate) then
+    fail(scheme, part, "angles, a rotary or a table with rotate and unrotate", type(turn))
+  end
+  return turn
+end
+
+return M
