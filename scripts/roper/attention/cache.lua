@@ -7,6 +7,7 @@ local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local options_of = require "roper.base.options"
 local schemes = require "roper.position.scheme"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -29,6 +30,7 @@ Cache.__index = Cache
 ---@field taken integer tokens stored in this pass
 ---@field state table<Scheme, table<string, tensor>> what schemes keep for each token, by name;
 ---   [batch, length, ...]
+---@field rotated table<string, tensor> keys and values, "k" and "v", rotated by angles
 ---@field keys? tensor [batch, kv_heads, length, features], rotated if the scheme is rotary
 ---@field values? tensor [batch, kv_heads, length, features], rotated if the scheme is rotary
 local CacheLayer = { name = "CacheLayer" }
@@ -84,7 +86,8 @@ function M.new(model, options)
   self.mask = hidden and self.positions:ge(0):view { o.batch, 1, 1, o.length } or nil
   self.layers = {}
   for i = 1, #model.layers do
-    self.layers[i] = setmetatable({ cache = self, taken = 0, state = {} }, CacheLayer)
+    self.layers[i] = setmetatable({ cache = self, taken = 0, state = {}, rotated = {} },
+      CacheLayer)
   end
   return self
 end
@@ -198,7 +201,7 @@ function Cache:select(rows)
   self.positions, self.mask = selected(self.positions), selected(self.mask)
   for _, layer in ipairs(self.layers) do
     layer.keys, layer.values = selected(layer.keys), selected(layer.values)
-    for _, own in pairs(layer.state) do
+    for _, own in pairs(tables.merged(layer.state, { layer.rotated })) do
       for name, x in pairs(own) do
         own[name] = selected(x)
       end
@@ -298,7 +301,7 @@ function CacheLayer:extend(k, v, scheme)
     query_positions = positions,
     key_positions = is_scheme and cache.positions:narrow(2, 1, total) or nil,
     state = is_scheme and { earlier = cache.filled, length = cache.length, tensors = self.state,
-      mask = mask } or nil,
+      rotated = self.rotated, mask = mask } or nil,
     mask = mask,
   }
 end

@@ -280,12 +280,28 @@ function Setting:factors(q, k)
   return zeros(q), zeros(k)
 end
 
+-- Keys or values, rotated by angles. A cache keeps those of earlier tokens.
+local function rotated_with_cache(turn, part, x, state)
+  local all, time = state.rotated[part], x:size(3)
+  local from = all and state.earlier or 0
+  if not all then
+    all = core.zeros({ x:size(1), x:size(2), state.length, x:size(4) }, x:dtype())
+    state.rotated[part] = all
+  end
+  local new = turn:rotate(x:narrow(3, from + 1, time - from))
+  all:narrow(3, from + 1, time - from):copy(new:detach())
+  return all:narrow(3, 1, time)
+end
+
 --- Rotates queries, keys or values as the scheme does.
 ---@param part "q"|"k"|"v"
 ---@param x tensor [batch, heads, time, features]
 ---@return tensor
 function Setting:turned(part, x)
-  local turn = self:turn(part)
+  local turn, state = self:turn(part), self.positions.state
+  if part ~= "q" and turn and turn.by_angles and state then
+    return rotated_with_cache(turn, part, x, state)
+  end
   x = turn and turn:rotate(x, self.positions[part == "q" and "query" or "key"], part) or x
   return part == "q" and self:scaled(x) or x
 end

@@ -14,6 +14,12 @@ local function rotate(x, angle, inverse)
     x:narrow(4, 2 * pairs + 1, x:size(4) - 2 * pairs) }, 4)
 end
 
+-- The angles of the last tokens.
+local function last(angle, time)
+  local all = angle:size(3)
+  return time == all and angle or angle:narrow(3, all - time + 1, time)
+end
+
 local function fail(scheme, part, expected, got)
   error(("position: %s: turns: expected %s for %q, got %s"):format(scheme.name, expected, part,
     got), 0)
@@ -39,7 +45,8 @@ end
 ---@param positions Positions
 ---@param x? tensor the input of the layer
 ---@param dim? integer number of features of the part, if it is known
----@return table? turn a rotary, or a table with `rotate` and `unrotate`; nil for none
+---@return table? turn a rotary, or a table with `rotate` and `unrotate`; nil for none. With
+---   `by_angles`, `rotate` also takes the last tokens alone
 function M.of(scheme, part, positions, x, dim)
   if schemes.is_rotary(scheme) then
     return scheme
@@ -50,7 +57,8 @@ function M.of(scheme, part, positions, x, dim)
   elseif format.is_tensor(turn) then
     check_angles(scheme, part, positions, dim, turn)
     return {
-      rotate = function(_, y) return rotate(y, turn) end,
+      by_angles = true,
+      rotate = function(_, y) return rotate(y, last(turn, y:size(3))) end,
       unrotate = function(_, y) return rotate(y, turn, true) end,
     }
   elseif not (schemes.is_rotary(turn) or type(turn) == "table" and turn.rotate) then

@@ -42,7 +42,8 @@ local function pairs_of(scheme, call)
     end
   elseif schemes.is_scheme(scheme) and scheme.turns then
     local at = positions.new(call.q, call.k, call.options, dim ^ -0.5)
-    local of_q, of_k = scheme:turns("q", at), scheme:turns("k", at)
+    local x = call.options.input
+    local of_q, of_k = scheme:turns("q", at, x), scheme:turns("k", at, x)
     if schemes.is_rotary(of_q) and schemes.is_rotary(of_k) then
       return pairs_of_rotary(of_q, dim)
     elseif of_q and of_k and format.is_tensor(scheme.theta) and 2 * scheme.theta:size(-1) == dim

@@ -27,7 +27,8 @@ local M = {}
 ---@field turns? fun(self: Scheme, part: string, positions: Positions, x?: tensor): any returns the
 ---   rotation of "q", "k", "v" or "o": angles [1 or batch, 1 or heads, time, pairs], of queries for
 ---   "q" and "o" and of keys for "k" and "v", by which `roper.rotate` rotates and the output is
----   rotated back; a rotary; a table with methods `rotate` and `unrotate`; or nil for none
+---   rotated back (those of a token must not depend on later tokens); a rotary; a table with
+---   methods `rotate` and `unrotate`; or nil for none
 ---@field bias? fun(self: Scheme, q: tensor, k: tensor, positions: Positions, x?: tensor): any
 ---   returns a bias or a list of biases, each broadcast to [batch, heads, queries, keys]; q and k
 ---   are those before rotation, x is the input of the layer

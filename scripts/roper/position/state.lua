@@ -12,6 +12,7 @@ local M = {}
 ---@field earlier integer number of tokens that the cache holds before those of this pass
 ---@field length integer capacity of a row in tokens
 ---@field tensors table<Scheme, table<string, tensor>> [batch, length, ...] each
+---@field rotated table<string, tensor> keys and values, "k" and "v", rotated by angles
 ---@field mask? tensor [batch, 1, 1, keys], 0 for padding
 
 local function fail(scheme, message, ...)

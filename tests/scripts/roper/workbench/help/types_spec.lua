@@ -121,8 +121,8 @@ describe("the page of a type", function()
 
   it("shows types with several results, and optional fields", function()
     local scheme = help.text("Scheme", _G):gsub("%s+", " ")
-    assert.truthy(scheme:find("values fun(self: Scheme, positions: Positions, x?: tensor): function, "
-      .. "number?, optional: returns a function from distances", 1, true), scheme)
+    assert.truthy(scheme:find("values fun(self: Scheme, positions: Positions, x?: tensor): "
+      .. "function, number?, optional: returns a function from distances", 1, true), scheme)
     assert.truthy(scheme:find("Positions): tensor?, optional: returns int32", 1, true),
       scheme)
   end)
