@@ -9,6 +9,7 @@
 
 #include "bindings/generator.h"
 #include "bindings/options.h"
+#include "core/ops/attention.h"
 #include "core/ops/ops.h"
 #include "core/tensor/copy.h"
 
@@ -394,6 +395,36 @@ static RpTensor *round_to(lua_State *L)
   return rp_op_unary(format == 0 ? RP_ROUND_FLOAT16 : RP_ROUND_BFLOAT16, rpl_check_tensor(L, 1));
 }
 
+/*
+** function roper.rotate(x, angle, inverse)
+** Rotates pairs of features by angles, which can be trained or computed from data; for fixed
+** frequencies, see `rotary`. Features t and t + p are a pair, for p angles; features from 2p + 1 on
+** are copied.
+**
+**     y_t     = x_t cos α_t − x_{t+p} sin α_t
+**     y_{t+p} = x_{t+p} cos α_t + x_t sin α_t
+**
+** Both tensors may have fewer leading axes. The gradient of the angles is summed over the axes of
+** size 1. Cosines and sines are computed in float64, and only once if the same tensor of angles
+** rotates several tensors of one dtype.
+**
+** Errors: int32; more than four axes; angles of another shape.
+**
+**     > angle = roper.tensor{{0}, {0.5}}
+**     > roper.rotate(roper.tensor{{1, 0, 5}, {1, 0, 5}}, angle)
+**     float32 [2, 3]
+**     1.0000 0.0000 5.0000
+**     0.8776 0.4794 5.0000
+** @param x tensor [batch, heads, time, features], floats
+** @param angle tensor [1 or batch, 1 or heads, time, pairs], floats, in radians
+** @param inverse? boolean = false; rotate by the negative angles
+** @return tensor y of the shape of x
+*/
+static RpTensor *rotate(lua_State *L)
+{
+  return rp_op_rotate_by(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2), lua_toboolean(L, 3));
+}
+
 static const RplOperation table[] = {
     {"matmul", 2, matmul, 0},
     {"linear", 4, linear, 0},
@@ -408,6 +439,7 @@ static const RplOperation table[] = {
     {"linear_cross_entropy", 5, linear_cross_entropy, 0},
     {"dropout", 3, dropout, 0},
     {"round_to", 2, round_to, 0},
+    {"rotate", 3, rotate, 0},
     {NULL, 0, NULL, 0},
 };
 

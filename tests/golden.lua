@@ -1,5 +1,5 @@
--- Golden values of operations, from the independent implementations in fixtures/operations.py and
--- everyday.py.
+-- Golden values of operations, from the independent implementations in fixtures/operations.py,
+-- everyday.py and time_axis.py.
 
 local core = require("roper.core")
 

@@ -21,6 +21,7 @@
 #include "core/kernels/body/any.h"
 #include "core/kernels/body/scalar.h"
 
+#include "core/kernels/body/cosine_sine.h"
 #include "core/kernels/body/elementwise.h"
 #include "core/kernels/body/gradient.h"
 #include "core/kernels/body/linear_attention.h"
@@ -56,7 +57,9 @@ const RpKernels RP_TABLE = {
     .uniform = uniform,
     .normal = normal,
     .dropout = dropout,
+    .cosine_sine = cosine_sine,
     .rotate = rotate,
+    .rotate_gradient = rotate_gradient,
     .linear_attention = linear_attention,
     .linear_attention_gradient = linear_attention_gradient,
     .adam = adam,

@@ -44,10 +44,14 @@ typedef struct RpGemm {
   int64_t lda, ldb, ldc; /* elements from one row to the next, as stored */
 } RpGemm;
 
-/* Cosines and sines for each position and pair: [1 or batch, length, pairs]. */
+/*
+** Cosines and sines for each position and pair: [1 or batch, length, pairs]; for `rotate`,
+** [1 or batch, 1 or heads, length, pairs].
+*/
 typedef struct RpTable {
   const void *cosine, *sine;
   int64_t batch_stride; /* 0 if all rows of the batch share positions */
+  int64_t head_stride;  /* 0 if all heads share positions; only `rotate` reads it */
   int64_t pairs;        /* rotated features / 2; 0 rotates nothing */
   int64_t first;        /* index of the first rotated feature */
   bool interleaved;     /* pairs (2t, 2t+1); else (t, t + pairs) */
@@ -180,9 +184,19 @@ typedef struct RpKernels {
   /* y = x / (1 - p) if the element's draw is at least p, else 0; also computes the gradient */
   RpStatus (*dropout)(uint64_t seed, double p, int64_t n, const void *x, void *y);
 
+  /* cosines and sines of n float64 angles; relative error below 2 units in the last place */
+  RpStatus (*cosine_sine)(int64_t n, const double *angle, void *cosine, void *sine);
   /* y = x rotated by the table, or by its inverse if `back`; [batch, heads, time, features] each */
   RpStatus (*rotate)(const RpTable *table, bool back, int64_t batch, int64_t heads, int64_t time,
                      int64_t features, const RpHeads *x, const RpHeads *y);
+  /*
+  ** The gradients of `rotate` for a table of pairs (t, t + pairs) from feature 0 on: dx (unless
+  ** NULL) and, in float64, that of the angles, packed [1 or batch, 1 or heads, time, pairs] as the
+  ** table, each summed over the vectors that it rotated. dy must not be empty.
+  */
+  RpStatus (*rotate_gradient)(const RpTable *table, bool back, int64_t batch, int64_t heads,
+                              int64_t time, int64_t features, const RpHeads *y, const RpHeads *dy,
+                              const RpHeads *dx, double *dangle);
   /*
   ** Attention with weights (A_i phi(q_i)) . (B_j phi(k_j)) / n_i, phi = elu + 1,
   ** without bias, mask, dropout and scale. n: [batch, heads, queries], with

@@ -279,10 +279,9 @@ static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor
   return RP_OK;
 }
 
-/* x itself if its features are adjacent in memory, else a packed copy. */
-static RpTensor *with_adjacent_features(RpTensor *x)
+RpTensor *rp_heads_operand(RpTensor *x)
 {
-  if (x->strides[3] == 1 || x->shape[3] == 1)
+  if (x->strides[x->rank - 1] == 1 || x->shape[x->rank - 1] == 1)
     return rp_tensor_retain(x);
   return rp_tensor_convert(x, x->dtype);
 }
@@ -294,8 +293,7 @@ RpHeads rp_heads_of(const RpTensor *x)
                    r > 1 ? x->strides[r - 2] : 0};
 }
 
-/* A new tensor [B, H, T, d] stored as [B, T, H, d]: heads are then joined without a copy. */
-static RpTensor *new_time_major(RpDtype dtype, const int64_t *shape)
+RpTensor *rp_heads_time_major(RpDtype dtype, const int64_t *shape)
 {
   const int64_t stored[] = {shape[0], shape[2], shape[1], shape[3]};
   RpTensor *packed = rp_tensor_new(dtype, 4, stored);
@@ -336,11 +334,11 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   const Context *context = node->context;
   RpTensor *q = node->saved[0], *k = node->saved[1], *v = node->saved[2], *o = node->saved[3];
-  RpTensor *output_gradient = with_adjacent_features(dy);
+  RpTensor *output_gradient = rp_heads_operand(dy);
   RpBias dbias[RP_MAX_BIASES];
-  gradients[0] = new_time_major(q->dtype, q->shape);
-  gradients[1] = new_time_major(k->dtype, k->shape);
-  gradients[2] = new_time_major(v->dtype, v->shape);
+  gradients[0] = rp_heads_time_major(q->dtype, q->shape);
+  gradients[1] = rp_heads_time_major(k->dtype, k->shape);
+  gradients[2] = rp_heads_time_major(v->dtype, v->shape);
   RpStatus status = RP_OUT_OF_MEMORY;
   if (output_gradient != NULL && gradients[0] != NULL && gradients[1] != NULL &&
       gradients[2] != NULL && start_sums(node, gradients, dbias) == RP_OK) {
@@ -398,8 +396,8 @@ RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttenti
       inputs[INPUTS + i] = find_sum(options->bias[i], scores, &context.sums[i]);
     }
     for (int i = 0; i < 3; i++)
-      in[i] = with_adjacent_features(inputs[i]);
-    y = in[3] = new_time_major(q->dtype, shape);
+      in[i] = rp_heads_operand(inputs[i]);
+    y = in[3] = rp_heads_time_major(q->dtype, shape);
     in[4] = options->linear ? rp_tensor_new(q->dtype, 3, shape) : NULL;
   }
   if (in[0] != NULL && in[1] != NULL && in[2] != NULL && y != NULL &&
@@ -444,7 +442,7 @@ RpTensor *rp_attention_weights(RpTensor *q, RpTensor *k, const RpAttentionOption
   const int64_t shape[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
   RpTensor *weights = NULL;
   if (status == RP_OK) {
-    RpTensor *packed_q = with_adjacent_features(q), *packed_k = with_adjacent_features(k);
+    RpTensor *packed_q = rp_heads_operand(q), *packed_k = rp_heads_operand(k);
     weights = rp_tensor_new(q->dtype, 4, shape);
     if (packed_q == NULL || packed_k == NULL || weights == NULL) {
       status = RP_OUT_OF_MEMORY;

@@ -14,6 +14,21 @@ RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
                        const RpPositions *positions, bool back);
 
 /*
+** x [batch, heads, time, features] rotated by given angles [1 or batch, 1 or heads, time, pairs],
+** or by their negatives if `back`, with pairs (t, t + pairs) and 2 pairs <= features:
+**
+**   y_t = x_t cos a_t - x_{t + pairs} sin a_t,   y_{t + pairs} = x_{t + pairs} cos a_t + x_t sin
+*a_t
+**
+** The other features are copied. Both may have fewer leading axes; sizes of 1 are then implied.
+** The dtype of the angles may differ from that of x; they are reduced in float64. Cosines and
+** sines are kept with `angle` for further calls. d angle_t = dy_{t + pairs} y_t - dy_t y_{t +
+*pairs}
+** (its negative if `back`), summed over broadcast axes.
+*/
+RpTensor *rp_op_rotate_by(RpTensor *x, RpTensor *angle, bool back);
+
+/*
 ** The rotation of queries at one position as a matrix, float64 [dim, dim]; outside the
 ** graph. `positions` must contain dim positions, all equal.
 */
@@ -83,6 +98,12 @@ RpTensor *rp_oracle_attention(RpTensor *q, RpTensor *k, RpTensor *v,
 
 /* Address and strides of a tensor [batch, heads, time, features] or with fewer leading axes. */
 RpHeads rp_heads_of(const RpTensor *x);
+
+/* x itself if its features are adjacent in memory, else a packed copy. */
+RpTensor *rp_heads_operand(RpTensor *x);
+
+/* A new tensor [B, H, T, d] stored as [B, T, H, d]: heads are then joined without a copy. */
+RpTensor *rp_heads_time_major(RpDtype dtype, const int64_t *shape);
 
 /* Check shapes, dtypes and options of attention and of its oracle; RP_BAD_ARGUMENT or RP_OK. */
 RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor *v,

@@ -1,23 +1,38 @@
-/* Rotation; its backward is the inverse rotation. */
+/* Rotation by positions or by given angles; its backward is the inverse rotation. */
 #include "core/ops/attention.h"
+
+#include <string.h>
 
 #include "core/tensor/copy.h"
 #include "core/tensor/create.h"
 
+/* A new tensor with the dtype and shape of x, and time before heads in memory if x has them so. */
+static RpTensor *new_laid_out_as(const RpTensor *x)
+{
+  return x->rank == 4 && x->strides[1] < x->strides[2] ? rp_heads_time_major(x->dtype, x->shape)
+                                                       : rp_tensor_new_like(x);
+}
+
+/* The sizes of batch, heads, time and features. */
+static void sizes_of(const RpTensor *x, int64_t *sizes)
+{
+  for (int i = 1; i <= 4; i++)
+    sizes[4 - i] = i <= x->rank ? x->shape[x->rank - i] : 1;
+}
+
 /* Rotate by a given table. */
 static RpTensor *rotate_by(RpTensor *x, const RpTable *table, bool back)
 {
-  RpTensor *packed = rp_tensor_contiguous(x);
-  RpTensor *y = packed != NULL ? rp_tensor_new_like(packed) : NULL;
-  if (y != NULL) {
-    const RpHeads from = rp_heads_of(packed), to = rp_heads_of(y);
-    int64_t s[4] = {1, 1, 1, 1}; /* batch, heads, time, features */
-    for (int i = 0; i < x->rank; i++)
-      s[4 - x->rank + i] = x->shape[i];
+  RpTensor *operand = rp_heads_operand(x);
+  RpTensor *y = operand != NULL ? new_laid_out_as(operand) : NULL;
+  if (y != NULL && rp_tensor_count(y) > 0) {
+    const RpHeads from = rp_heads_of(operand), to = rp_heads_of(y);
+    int64_t s[4];
+    sizes_of(x, s);
     RpStatus status = rp_kernels(x->dtype)->rotate(table, back, s[0], s[1], s[2], s[3], &from, &to);
     y = rp_tensor_unless_failed(status, y);
   }
-  rp_tensor_release(packed);
+  rp_tensor_release(operand);
   return y;
 }
 
@@ -61,6 +76,118 @@ RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
     y->node->integers[4] = table.table.first;
   }
   rp_rotary_table_release(&table);
+  return y;
+}
+
+/* Cosines and sines of packed angles, [2, count], in `dtype`; kept with the angles. */
+static RpTensor *cosines_and_sines(RpTensor *angle, RpDtype dtype)
+{
+  RpTensor *kept = rp_tensor_derived(angle);
+  if (kept != NULL && kept->dtype == dtype)
+    return rp_tensor_retain(kept);
+  const int64_t shape[] = {2, rp_tensor_count(angle)};
+  RpTensor *packed = angle->dtype == RP_FLOAT64 ? rp_tensor_contiguous(angle)
+                                                : rp_tensor_convert(angle, RP_FLOAT64);
+  RpTensor *both = packed != NULL ? rp_tensor_new(dtype, 2, shape) : NULL;
+  if (both != NULL) {
+    char *cosine = rp_tensor_data(both);
+    RpStatus status =
+        rp_kernels(dtype)->cosine_sine(shape[1], rp_tensor_data(packed), cosine,
+                                       cosine + shape[1] * (int64_t)rp_dtype_size(dtype));
+    both = rp_tensor_unless_failed(status, both);
+  }
+  rp_tensor_release(packed);
+  if (both != NULL)
+    rp_tensor_keep_derived(angle, both);
+  return both;
+}
+
+/* The table of `both` for angles of these sizes. */
+static RpTable table_of(const RpTensor *both, const int64_t *sizes)
+{
+  const char *cosine = rp_tensor_data(both);
+  return (RpTable){.cosine = cosine,
+                   .sine = cosine + both->shape[1] * (int64_t)rp_dtype_size(both->dtype),
+                   .batch_stride = sizes[0] > 1 ? sizes[1] * sizes[2] * sizes[3] : 0,
+                   .head_stride = sizes[1] > 1 ? sizes[2] * sizes[3] : 0,
+                   .pairs = sizes[3]};
+}
+
+/* The gradient of the angles in float64; that of x is written to dx unless that is NULL. */
+static RpTensor *angle_gradient(const RpNode *node, const RpTable *table, RpTensor *dy,
+                                RpTensor *dx)
+{
+  const RpTensor *y = node->saved[1];
+  if (rp_tensor_count(y) == 0)
+    return rp_tensor_full(RP_FLOAT64, node->edges[1].rank, node->edges[1].shape, 0);
+  RpTensor *dangle = rp_tensor_new(RP_FLOAT64, node->edges[1].rank, node->edges[1].shape);
+  if (dangle == NULL)
+    return NULL;
+  const RpHeads result = rp_heads_of(y), gradient = rp_heads_of(dy);
+  const RpHeads to = dx != NULL ? rp_heads_of(dx) : (RpHeads){0};
+  int64_t s[4];
+  sizes_of(y, s);
+  return rp_tensor_unless_failed(rp_kernels(y->dtype)->rotate_gradient(
+                                     table, node->integers[0] != 0, s[0], s[1], s[2], s[3], &result,
+                                     &gradient, dx != NULL ? &to : NULL, rp_tensor_data(dangle)),
+                                 dangle);
+}
+
+/* integers: back, batch, heads, time and pairs of the angles, their dtype; saved: cosines and
+   sines, and y if the angles need a gradient */
+static RpStatus by_angle_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
+{
+  const RpTable table = table_of(node->saved[0], node->integers + 1);
+  if (!rp_node_wants(node, 1)) {
+    gradients[0] = rotate_by(dy, &table, node->integers[0] == 0);
+    return gradients[0] != NULL ? RP_OK : rp_last_status();
+  }
+  const RpDtype dtype = (RpDtype)node->integers[5];
+  RpTensor *operand = rp_heads_operand(dy), *dangle = NULL;
+  if (operand != NULL && rp_node_wants(node, 0))
+    gradients[0] = new_laid_out_as(operand);
+  if (operand != NULL && (gradients[0] != NULL || !rp_node_wants(node, 0)))
+    dangle = angle_gradient(node, &table, operand, gradients[0]);
+  rp_tensor_release(operand);
+  gradients[1] = dangle == NULL || dtype == RP_FLOAT64 ? dangle : rp_tensor_convert(dangle, dtype);
+  if (gradients[1] != dangle)
+    rp_tensor_release(dangle);
+  return gradients[1] != NULL ? RP_OK : rp_last_status();
+}
+
+RpTensor *rp_op_rotate_by(RpTensor *x, RpTensor *angle, bool back)
+{
+  static const RpNodeType type = {"rotate", by_angle_backward, NULL};
+  int64_t of_x[4], of_angle[4];
+  bool fits = x->rank >= 1 && x->rank <= 4 && angle->rank >= 1 && angle->rank <= x->rank;
+  if (fits) {
+    sizes_of(x, of_x);
+    sizes_of(angle, of_angle);
+    for (int i = 0; i < 2; i++)
+      fits &= of_angle[i] == of_x[i] || of_angle[i] == 1;
+    fits &= of_angle[2] == of_x[2] && of_angle[3] <= of_x[3] / 2;
+  }
+  if (!fits || !rp_dtype_is_float(x->dtype) || !rp_dtype_is_float(angle->dtype))
+    return rp_refuse(RP_BAD_ARGUMENT,
+                     "rotate: expected floats x [batch, heads, time, features] and angles [1 or "
+                     "batch, 1 or heads, time, pairs] with at most features / 2 pairs, got %s %s "
+                     "and %s %s",
+                     rp_dtype_name(x->dtype), rp_tensor_shape_text(x), rp_dtype_name(angle->dtype),
+                     rp_tensor_shape_text(angle));
+  RpTensor *both = cosines_and_sines(angle, x->dtype), *y = NULL;
+  if (both != NULL) {
+    const RpTable table = table_of(both, of_angle);
+    RpTensor *const inputs[] = {x, angle};
+    y = rotate_by(x, &table, back);
+    y = rp_graph_record(&type, y, 2, inputs, 2,
+                        (RpTensor *[]){both, rp_graph_records(1, inputs + 1) ? y : NULL});
+  }
+  if (y != NULL && y->node != NULL) {
+    y->node->integers[0] = back;
+    memcpy(y->node->integers + 1, of_angle, sizeof of_angle);
+    y->node->integers[5] = angle->dtype;
+  }
+  rp_tensor_release(both);
   return y;
 }
 

@@ -96,6 +96,7 @@ void rp_tensor_release(RpTensor *tensor)
   if (tensor->node != NULL)
     tensor->release_node(tensor->node);
   rp_tensor_release(tensor->gradient);
+  rp_tensor_release(tensor->derived);
   storage_release(tensor->storage);
   rp_free(tensor);
 }
@@ -152,6 +153,18 @@ RpTensor *rp_tensor_permute(const RpTensor *tensor, const int *order)
 RpTensor *rp_tensor_detach(const RpTensor *tensor)
 {
   return rp_tensor_view(tensor, tensor->rank, tensor->shape, tensor->strides, tensor->offset);
+}
+
+void rp_tensor_keep_derived(RpTensor *tensor, RpTensor *derived)
+{
+  rp_tensor_release(tensor->derived);
+  tensor->derived = rp_tensor_retain(derived);
+  tensor->derived_version = tensor->storage->version;
+}
+
+RpTensor *rp_tensor_derived(const RpTensor *tensor)
+{
+  return tensor->derived_version == tensor->storage->version ? tensor->derived : NULL;
 }
 
 int64_t rp_tensor_count(const RpTensor *tensor)

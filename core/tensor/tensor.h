@@ -34,6 +34,8 @@ typedef struct RpTensor {
   bool is_parameter;         /* gradients are accumulated here */
   struct RpTensor *gradient; /* of a parameter, NULL before the first backward; owned */
   int pending;               /* of a parameter: number of gradients still to be added by backward */
+  struct RpTensor *derived;  /* see rp_tensor_keep_derived; NULL, or owned */
+  uint64_t derived_version;  /* of the storage when `derived` was computed */
   RpNode *node;              /* NULL if no gradient flows; owned */
   void (*release_node)(RpNode *node);
 } RpTensor;
@@ -80,6 +82,15 @@ RpTensor *rp_tensor_permute(const RpTensor *tensor, const int *order);
 
 /* The same values outside the graph, on the same storage. */
 RpTensor *rp_tensor_detach(const RpTensor *tensor);
+
+/*
+** Keep `derived`, values computed from the elements of the tensor (such as the cosines of angles),
+** with one more reference, until the tensor is released or other values are kept.
+*/
+void rp_tensor_keep_derived(RpTensor *tensor, RpTensor *derived);
+
+/* The values kept last, borrowed; NULL if there are none, or if the elements have changed since. */
+RpTensor *rp_tensor_derived(const RpTensor *tensor);
 
 /* Number of elements; 1 for a scalar. */
 int64_t rp_tensor_count(const RpTensor *tensor);

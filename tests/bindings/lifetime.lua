@@ -319,6 +319,11 @@ function calls.rms_norm()
   return { x, gain }, function() return core.rms_norm(x, gain) end
 end
 
+function calls.rotate()
+  local x, angle = numbers({ 2, 3 }), core.tensor({ { 1 }, { 2 } })
+  return { x, angle }, function() return core.rotate(x, angle, true) end
+end
+
 function calls.embedding()
   local rows, index = numbers({ 2, 3 }), integers({ 1, 0 })
   return { rows, index }, function() return core.embedding(rows, index) end

@@ -266,6 +266,10 @@ describe("out of memory", function()
     end
     check_gradient(roper.layer_norm, randn(2, 3), randn(3), randn(3))
     check_gradient(roper.rms_norm, randn(2, 3), randn(3))
+    check_gradient(function(x, angle) return roper.rotate(x, angle * 1) end, randn(2, 4),
+      randn(2, 2))
+    check_gradient(function(x, angle) return roper.rotate(x, angle:to("float32")) end,
+      randn(2, 4), randn(2, 2))
     check_gradient(roper.linear, randn(2, 3), randn(4, 3), randn(4))
     check_gradient(function(x, w, b) return roper.linear(x, w, b, "relu") end, randn(2, 3),
       randn(4, 3), randn(4))

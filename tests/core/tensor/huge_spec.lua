@@ -44,7 +44,8 @@ local CODE <const> = [[
       call(function() few[x] = y end)
       for _, f in ipairs { roper.matmul, roper.linear, roper.embedding, roper.cross_entropy,
         roper.attention, roper.linear_attention, roper.attention_weights, roper.rms_norm,
-        roper.layer_norm, roper.where, roper.linear_cross_entropy, roper.oracle.attention } do
+        roper.layer_norm, roper.where, roper.linear_cross_entropy, roper.oracle.attention,
+        roper.rotate } do
         call(f, x, y)
         call(f, y, x)
         call(f, x, y, y)

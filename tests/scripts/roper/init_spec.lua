@@ -12,7 +12,7 @@ isfinite isinf isnan layer_norm le lesson linear linear_attention linear_cross_e
 load_npy load_safetensors log log_softmax logical_and logical_not logical_or logical_xor lt matmul
 matmul_precision max maximum mean memory memory_limit memory_trim min minimum mul ne neg nn no_grad
 norm ones ones_like optim oracle outer plot position pow print_options prod rand randint randn
-random_state ranks relu remainder rms_norm roll rotary round round_to runs save save_npy
+random_state ranks relu remainder rms_norm roll rotary rotate round round_to runs save save_npy
 save_safetensors seed sgd_step sigmoid sign silu sin softmax softplus sort sqrt square stack
 statistics std sub sum sweep tanh tasks tensor threads topk train tril triu var version where zeros
 zeros_like]]
