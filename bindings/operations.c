@@ -405,8 +405,8 @@ static RpTensor *round_to(lua_State *L)
 **     y_{t+p} = x_{t+p} cos α_t + x_t sin α_t
 **
 ** Both tensors may have fewer leading axes. The gradient of the angles is summed over the axes of
-** size 1. Cosines and sines are computed in float64, and only once if the same tensor of angles
-** rotates several tensors of one dtype.
+** size 1. Angles are reduced in float64. If the same tensor of angles rotates several tensors of one
+** dtype, its cosines and sines are computed once.
 **
 ** Errors: int32; more than four axes; angles of another shape.
 **
