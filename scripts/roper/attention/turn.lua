@@ -5,15 +5,6 @@ local schemes = require "roper.position.scheme"
 
 local M = {}
 
--- x rotated by angles; features t and t + pairs form a pair.
-local function rotate(x, angle, inverse)
-  local pairs, dtype = angle:size(4), x:dtype()
-  local cosine, sine = angle:cos():to(dtype), (inverse and -angle or angle):sin():to(dtype)
-  local a, b = x:narrow(4, 1, pairs), x:narrow(4, pairs + 1, pairs)
-  return core.cat({ a * cosine - b * sine, a * sine + b * cosine,
-    x:narrow(4, 2 * pairs + 1, x:size(4) - 2 * pairs) }, 4)
-end
-
 -- The angles of the last tokens.
 local function last(angle, time)
   local all = angle:size(3)
@@ -58,8 +49,8 @@ function M.of(scheme, part, positions, x, dim)
     check_angles(scheme, part, positions, dim, turn)
     return {
       by_angles = true,
-      rotate = function(_, y) return rotate(y, last(turn, y:size(3))) end,
-      unrotate = function(_, y) return rotate(y, turn, true) end,
+      rotate = function(_, y) return core.rotate(y, last(turn, y:size(3))) end,
+      unrotate = function(_, y) return core.rotate(y, turn, true) end,
     }
   elseif not (schemes.is_rotary(turn) or type(turn) == "table" and turn.rotate) then
     fail(scheme, part, "angles, a rotary or a table with rotate and unrotate", type(turn))
