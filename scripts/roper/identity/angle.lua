@@ -1,6 +1,7 @@
---- Positions in an identity: sums of integer multiples of named positions and of 1, such as i - n
---- or 2 * m + 1. A position m rotates by m theta, where theta is the frequency of a pair.
---- Multiplied by theta once more, as in (i - n) * theta, it rotates by (i - n) theta^2.
+--- Positions in an identity: sums of integer multiples of named positions, of named angles and of
+--- 1, such as i - n or 2 * m + 1. A position m rotates by m theta, where theta is the frequency of
+--- a pair. Multiplied by theta once more, as in (i - n) * theta, it rotates by (i - n) theta^2. An
+--- angle, such as one that a scheme trains, rotates each pair by a number of its own.
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -20,25 +21,26 @@ end
 local MOST <const> = 1 << 31 -- largest multiple; the product of two still fits an integer
 
 -- `multiples` maps the key of a part (a name or "1", optionally followed by SLOWED) to an integer
--- other than 0.
-local function new(multiples, is_many)
+-- other than 0; `own` has the names that are angles.
+local function new(multiples, is_many, own)
   for _, multiple in pairs(multiples) do
     if multiple > MOST or multiple < -MOST then
       error("a position can be multiplied by 2^31 at most", 0)
     end
   end
-  return setmetatable({ multiples = multiples, is_many = is_many }, Angle)
+  return setmetatable({ multiples = multiples, is_many = is_many, own = own or {} }, Angle)
 end
 
 --- The frequency of each pair, as a position.
 M.THETA = new({ ["1" .. M.SLOWED] = 1 }, false)
 
---- Creates a named position.
+--- Creates a named position or angle.
 ---@param name string
 ---@param is_many boolean true for a separate value in each term of a sum
+---@param is_angle boolean true for a value of its own in each pair
 ---@return table
-function M.new(name, is_many)
-  return new({ [name] = 1 }, is_many)
+function M.new(name, is_many, is_angle)
+  return new({ [name] = 1 }, is_many, is_angle and { [name] = true })
 end
 
 --- Converts an integer to a position; returns a position unchanged.
@@ -63,7 +65,7 @@ local function combine(first, second, sign)
     local sum = (multiples[key] or 0) + sign * multiple
     multiples[key] = sum ~= 0 and sum or nil
   end
-  return new(multiples, a.is_many or b.is_many)
+  return new(multiples, a.is_many or b.is_many, tables.merged(a.own, b.own))
 end
 
 function Angle.__add(a, b)
@@ -80,6 +82,9 @@ local function slowed(angle)
   for key, multiple in pairs(angle.multiples) do
     if key:find(M.SLOWED, 1, true) then
       error("a position can be multiplied by theta only once", 0)
+    elseif angle.own[key] then
+      error(("%s is an angle: it has a value for each pair, and only a position is multiplied by "
+        .. "theta"):format(key), 0)
     end
     multiples[key .. M.SLOWED] = multiple
   end
@@ -103,7 +108,7 @@ function Angle.__mul(a, b)
   for key, multiple in pairs(angle.multiples) do
     multiples[key] = whole ~= 0 and multiple * whole or nil
   end
-  return new(multiples, angle.is_many)
+  return new(multiples, angle.is_many, angle.own)
 end
 
 function Angle.__unm(a)
@@ -124,15 +129,27 @@ function Angle:parts()
   end)
 end
 
---- Evaluates the position: separately for the parts without theta and those multiplied by theta.
----@param values table maps a name to a list of one number, or of one for each term
+--- Evaluates the position: separately for the parts without theta, those multiplied by theta, and
+--- angles.
+---@param values table maps a position to a list of one number, or of one for each term, and an
+---   angle to {tensor}, [1 or terms, pairs]
 ---@return number[] plain for each term, or one for all
 ---@return number[]? slowed likewise; nil if no part is multiplied by theta
+---@return tensor? own the sum of the angles; nil if there are none
 function Angle:values(values)
-  local plain, with_theta, has_theta = {}, {}, false
+  local plain, with_theta, has_theta, own = {}, {}, false, nil
+  local whole = {}
+  for key, multiple in pairs(self.multiples) do
+    if self.own[key] then
+      local part = values[key][1] * multiple
+      own = own and own + part or part
+    else
+      whole[key] = multiple
+    end
+  end
   for term = 1, self.is_many and values.terms or 1 do
     plain[term], with_theta[term] = 0, 0
-    for key, multiple in pairs(self.multiples) do
+    for key, multiple in pairs(whole) do
       local name, suffix = key:match "^([^*]+)(.*)$"
       local value = name == "1" and 1 or values[name][term] or values[name][1]
       local list = suffix == M.SLOWED and with_theta or plain
@@ -140,7 +157,7 @@ function Angle:values(values)
       list[term] = list[term] + multiple * value
     end
   end
-  return plain, has_theta and with_theta or nil
+  return plain, has_theta and with_theta or nil, own
 end
 
 return M

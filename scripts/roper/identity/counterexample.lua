@@ -45,8 +45,14 @@ local function assign(variables, terms, pairs, next_number)
   local function element(name)
     return ring.real.number(take(name))
   end
+  local is_angle = {}
+  for _, v in ipairs(variables) do
+    is_angle[v.name] = v.kind == "angle"
+  end
   local values = exact.values(variables, terms, pairs, element, function(name, pair)
-    if pair == 1 then
+    if is_angle[name] then
+      return take(name)
+    elseif pair == 1 then
       here = name == "1" and 1 or take(name)
     end
     local theta = BASE ^ (-(pair - 1) / pairs)

@@ -11,7 +11,8 @@
 ---
 --- Positions are real numbers and theta is any frequency, so the angles n theta and n theta^2 are
 --- as independent as those of two positions (if theta is irrational, they come arbitrarily close to
---- every pair of angles as n varies). Each angle has its own random point.
+--- every pair of angles as n varies). Each angle has its own random point. So has each
+--- pair: what holds for positions also holds for angles that differ between pairs in any way.
 ---
 --- An equation makes a claim for any number of terms and of pairs. If at most S sums over the terms
 --- are multiplied with each other, each resulting product involves at most S terms. By inclusion
@@ -58,7 +59,7 @@ function M.values(variables, terms, pairs, element, angle)
   position("1", 1)
   for _, v in ipairs(variables) do
     local count = v.is_many and terms or 1
-    if v.kind == "position" then
+    if v.kind == "position" or v.kind == "angle" then
       position(v.name, count)
     else
       values[v.name] = grid.fill(count, v.kind == "number" and 1 or 2 * pairs,

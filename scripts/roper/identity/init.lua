@@ -50,9 +50,10 @@ end
 local OPTIONS <const> = options_of.define("IdentityOptions", {
   text = "the equation is the first element, without a name",
   { "given", "table", {},
-    'the kind of each name: "number", "vector", "matrix" or "position"; the plural of a kind '
-      .. "gives a separate value for each term of a sum. Names that an equation does not use "
-      .. "are ignored", type = "table<string, string>" },
+    'the kind of each name: "number", "vector", "matrix", "position" or "angle", which has a '
+      .. "value for each pair and is used in place of a position; the plural of a kind gives a "
+      .. "separate value for each term of a sum. Names that an equation does not use are ignored",
+    type = "table<string, string>" },
   { "wrong", "table", {},
     "equations that must be refuted, as text or as {text, source = where it is printed}",
     type = "(string|table)[]" },
@@ -85,10 +86,12 @@ local OPTIONS <const> = options_of.define("IdentityOptions", {
 --- (the members of a vector's pairs), rotate(x, m), unrotate, cos(m) and sin(m) (of m theta), dot,
 --- pair(a, b) (the vector with these members), sum (over the terms), rotation(m) (the matrix R_m)
 --- and transpose. If the left operand of * is a matrix or a transposed vector, * is the matrix
---- product; otherwise it is element-wise. A position times theta rotates by m theta^2. The text is
---- not run as Lua. A side can also be a function of a table of all these names, as in
---- {function(e) return e.cos(e.m)^2 end, function(e) return 1 - e.sin(e.m)^2 end}. It is called
---- once, and its result is checked. Plain numbers in it are Lua integers, which can wrap around.
+--- product; otherwise it is element-wise. A position times theta rotates by m theta^2. An angle, in
+--- place of a position, rotates each pair by a number of its own, such as one that is trained or
+--- computed from the content. The text is not run as Lua. A side can also be a function of a table
+--- of all these names, as in {function(e) return e.cos(e.m)^2 end, function(e) return 1 -
+--- e.sin(e.m)^2 end}. It is called once, and its result is checked. Plain numbers in it are Lua
+--- integers, which can wrap around.
 ---
 --- Errors: an equation cannot be parsed, uses a name that is not given, has sides of different
 --- kinds, is not a polynomial (a division), or is too large for the exact check.
@@ -97,6 +100,11 @@ local OPTIONS <const> = options_of.define("IdentityOptions", {
 ---     > equation = "rotate(rotate(x, m), n) == rotate(x, m + n)"
 ---     > roper.identity{equation, given = given}.holds
 ---     true
+---     > given = {q = "vector", k = "vector", a = "angle", b = "angle"}
+---     > roper.identity{"dot(rotate(q, a + b), rotate(k, a)) == dot(q, unrotate(k, b))",
+---     >>   given = given}.holds
+---     true
+---     > given = {m = "position", n = "position"}
 ---     > wrong = roper.identity{"cos(m + n) == cos(m) + cos(n)", given = given}
 ---     > wrong.counterexample.values
 ---     "m = 0, n = 0"

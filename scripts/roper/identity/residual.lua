@@ -12,6 +12,8 @@ M.TOLERANCE = { float32 = 1e-5, float64 = 1e-13 }
 
 local LARGEST_SCALE <const> = 1e38 -- of sums; the largest float32 is 3.4e38
 
+local LARGEST_ANGLE <const> = 100 -- standard deviation of angles, in radians
+
 local FRACTION <const> = 256 -- fractional positions are multiples of 1/256, so sums are exact
 
 --- The shapes tried by the check.
@@ -41,6 +43,8 @@ local function draw(variables, shape)
     if v.kind == "position" then
       local numerators = core.randint(shape.from * shape.unit, shape.to * shape.unit, { count })
       values[v.name] = (numerators:to "float64" / shape.unit):totable()
+    elseif v.kind == "angle" then -- in a table, because angles stay in float64
+      values[v.name] = { core.randn({ count, shape.width // 2 }, "float64") * LARGEST_ANGLE }
     else
       values[v.name] = draw_numbers { count, v.kind == "number" and 1 or shape.width,
         v.kind == "matrix" and shape.width or 1 }

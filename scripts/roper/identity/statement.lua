@@ -10,10 +10,10 @@ local M = {}
 
 -- Kinds of variables. A plural has a separate value for each term of a sum.
 local KINDS <const> = { "number", "numbers", "vector", "vectors", "matrix", "matrices", "position",
-  "positions" }
+  "positions", "angle", "angles" }
 
 local SINGULAR <const> = { numbers = "number", vectors = "vector", matrices = "matrix",
-  positions = "position" }
+  positions = "position", angles = "angle" }
 
 --- Returns the variables of an identity, checked and sorted by name.
 ---@param given table<string, string>? maps a name to a kind
@@ -42,7 +42,8 @@ local function environment(variables, used)
   local known = tables.keys(scope)
   for _, v in ipairs(variables) do
     known[#known + 1] = v.name
-    scope[v.name] = v.kind == "position" and angles.new(v.name, v.is_many)
+    scope[v.name] = (v.kind == "position" or v.kind == "angle")
+      and angles.new(v.name, v.is_many, v.kind == "angle")
       or quantity.variable(v.name, v.kind, v.is_many)
   end
   return setmetatable({}, { __index = function(_, name)

@@ -96,26 +96,38 @@ function Tensors:reorder(x, axis, is_back)
 end
 
 function Tensors:rotate(x, angle)
-  local where, slowed = angle:values(self.values)
+  local where, slowed, own = angle:values(self.values)
   local terms = math.max(x:size(1), #where)
   local rows = x:expand { terms, 2 * self.pairs, 1 }:contiguous():view { terms, 2 * self.pairs }
   local turned = self.rope:rotate(self:reorder(rows, 2), where[2] and where or where[1])
   if slowed then
     turned = self.slow_rope:rotate(turned, slowed[2] and slowed or slowed[1])
   end
-  return self:reorder(turned, 2, true):unsqueeze(3)
+  turned = self:reorder(turned, 2, true)
+  if own then
+    turned = core.rotate(turned:view { 1, 1, terms, -1 }, own:expand { terms, self.pairs }
+      :contiguous():view { 1, 1, terms, -1 }):view { terms, -1 }
+  end
+  return turned:unsqueeze(3)
 end
 
 function Tensors:rotation(angle)
-  local where, slowed = angle:values(self.values)
-  local matrices = {}
+  local where, slowed, own = angle:values(self.values)
+  local matrices, features = {}, 2 * self.pairs
   for i, p in ipairs(where) do
     local turn = self.rope:matrix(p)
     if slowed then
       turn = self.slow_rope:matrix(slowed[i]):matmul(turn)
     end
     local matrix = self:reorder(turn, 1, true)
-    matrices[i] = self:reorder(matrix, 2, true):unsqueeze(1)
+    matrix = self:reorder(matrix, 2, true)
+    if own then -- rotates each column
+      local angles = own:narrow(1, own:size(1) > 1 and i or 1, 1):view { 1, 1, 1, -1 }
+        :expand { 1, 1, features, self.pairs }:contiguous()
+      matrix = core.rotate(matrix:transpose(1, 2):contiguous():view { 1, 1, features, features },
+        angles):view { features, features }:transpose(1, 2)
+    end
+    matrices[i] = matrix:unsqueeze(1)
   end
   return core.cat(matrices, 1):to(self.dtype)
 end
