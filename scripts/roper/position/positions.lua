@@ -392,17 +392,14 @@ end
 --- Errors: a name that is not in the scheme's `state`; attention that is not causal; no input, or
 --- one without a token for each key that the cache does not hold; values of another shape.
 ---
----     > roper.position.register("counted", {
----     >>   state = {"sum"},
+---     > roper.position.register("shown", {
+---     >>   state = {"size"},
 ---     >>   bias = function(self, q, k, positions, x)
----     >>     local sums = positions:keep(self, "sum", x, function(before)
----     >>       local own = x:sum(3):cumsum(2)
----     >>       return before and own + before:narrow(2, before:size(2), 1) or own
----     >>     end)
----     >>     return sums:view{-1, 1, 1, positions.keys}
+---     >>     local size = positions:keep(self, "size", x, function() return x:sum(3) end)
+---     >>     return size:view{-1, 1, 1, positions.keys}
 ---     >>   end})
----     > q, x = roper.zeros{1, 1, 2, 4}, roper.ones{1, 2, 3}
----     > roper.attention_weights(q, q, {position = "counted", input = x, causal = true})[1][1]
+---     > q, x = roper.zeros{1, 1, 2, 4}, roper.tensor{{{0}, {3}}}
+---     > roper.attention_weights(q, q, {position = "shown", input = x, causal = true})[1][1]
 ---     float32 [2, 2]
 ---     1.0000 0.0000
 ---     0.0474 0.9526
@@ -418,6 +415,37 @@ function Positions:keep(scheme, name, x, compute)
   arguments.check("keep", "scheme", "table", scheme, "name", "string", name, "x", "any?", x,
     "compute", "callable", compute)
   return state_of.keep(self, scheme, name, x, compute)
+end
+
+--- Running sums, along the text, of values that a scheme computes from the input of the layer.
+---
+---     yⱼ = Σ_{t<=j} step_t
+---
+--- Errors: as for `keep`.
+---
+---     > roper.position.register("summed", {
+---     >>   state = {"sum"},
+---     >>   bias = function(self, q, k, positions, x)
+---     >>     local sums = positions:accumulate(self, "sum", x, function() return x:sum(3) end)
+---     >>     return sums:view{-1, 1, 1, positions.keys}:to(q:dtype())
+---     >>   end})
+---     > q, x = roper.zeros{1, 1, 2, 4}, roper.ones{1, 2, 3}
+---     > roper.attention_weights(q, q, {position = "summed", input = x, causal = true})[1][1]
+---     float32 [2, 2]
+---     1.0000 0.0000
+---     0.0474 0.9526
+---@param scheme Scheme
+---@param name string one of the names in its `state`
+---@param x? tensor as for `keep`
+---@param steps fun(): tensor returns the values of the tokens of x, [batch, time, ...]
+---@return tensor sums [batch, keys, ...], float64
+function Positions:accumulate(scheme, name, x, steps)
+  arguments.self("Positions:accumulate", self, Positions)
+  arguments.check("accumulate", "steps", "callable", steps)
+  return self:keep(scheme, name, x, function(before)
+    local own = steps():to("float64"):cumsum(2)
+    return before and own + before:narrow(2, before:size(2), 1) or own
+  end)
 end
 
 --- The entries of the queries in a tensor with an entry for each key: the last ones.

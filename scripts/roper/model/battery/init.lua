@@ -40,7 +40,7 @@ end
 -- "position" and the name. Returns nil for any other error, such as a bug in the scheme.
 local function refusal(message, case)
   local words = tostring(message):gsub("^[^:\n]*:%d+: ", "")
-  local names = case.name .. "+" .. tostring(case.options.type) .. "+rotary"
+  local names = (case.name .. "+" .. tostring(case.options.type) .. "+rotary"):gsub("%b{}", "")
   for name in names:gmatch "[^+]+" do
     if words:find("^" .. name .. ":") or words:find("position:? " .. name .. "%f[^%w_]") then
       return words

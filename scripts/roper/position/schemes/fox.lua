@@ -34,11 +34,10 @@ return {
   end,
   state = { "sums" },
   bias = function(self, _, _, positions, x)
-    local sums = positions:keep(self, "sums", x, function(before) -- [batch, time, heads]
-      local gate = core.linear(x, self.gate_weight:to(x:dtype()), self.gate_bias:to(x:dtype()))
-      local own = -(-gate):softplus():to("float64"):cumsum(2)
-      return before and own + before:narrow(2, before:size(2), 1) or own
-    end):transpose(2, 3)
+    local sums = positions:accumulate(self, "sums", x, function()
+      return -(-core.linear(x, self.gate_weight:to(x:dtype()), self.gate_bias:to(x:dtype())))
+        :softplus()
+    end):transpose(2, 3) -- [batch, heads, keys]
     return { positions:of_queries(sums, 3):to(positions.dtype):unsqueeze(4),
       -sums:to(positions.dtype):unsqueeze(3) }
   end,

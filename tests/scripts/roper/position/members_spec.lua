@@ -86,6 +86,14 @@ describe("A scheme", function()
     end
   end)
 
+  it("has the same findings with an option in braces", function()
+    local scheme = counted()
+    scheme.takes = { factor = { "number", 1 } }
+    local findings = roper.position.check(register(scheme) .. "{factor=2}")
+    assert(findings.ok, tostring(findings))
+    assert.is_not_nil(findings[2].refused)
+  end)
+
   it("is found if it keeps a state that it does not declare", function()
     local scheme = counted()
     scheme.state = nil
