@@ -15,7 +15,7 @@ local EXAMPLE <const> = { dim = 8, heads = 2, d_model = 16, length = 16 }
 ---@class PositionDescription
 ---@field name string the name of the scheme, or of the combination
 ---@field summary? string one line
----@field formula? string its formula
+---@field formula? string its equations, one per line
 ---@field source? string paper and equation
 ---@field relative boolean true if attention depends on relative positions only
 ---@field trains string trained tensors, with shapes for 2 heads of 8 features
@@ -28,25 +28,26 @@ function Description:__tostring()
   for _, line in ipairs { { "formula", self.formula }, { "source", self.source },
     { "positions", self.relative and "relative" or "absolute" }, { "trains", self.trains },
     { "cache", self.cache }, { "", self.words } } do
-    if line[2] then
-      lines = tables.joined(lines, text.wrap(line[2], WIDTH, ("  %-11s"):format(line[1]), 13))
+    local name = line[1]
+    for words in (line[2] or ""):gmatch "[^\n]+" do
+      lines = tables.joined(lines, text.wrap(words, WIDTH, ("  %-11s"):format(name), 13))
+      name = ""
     end
   end
   return table.concat(lines, "\n")
 end
 
-local function rotates(rotary, letters)
-  local list = {}
-  for letter in letters:gmatch "." do
-    list[#list + 1] = rotary:options().rotate:find(letter, 1, true) and letter or nil
-  end
-  return table.concat(list)
+-- The letters of the option `rotate` among the given ones.
+local function rotates(rotate, letters)
+  return (letters:gsub(".", function(letter)
+    return rotate:find(letter, 1, true) and letter or ""
+  end))
 end
 
 -- Returns true if queries and keys, and values and output, are rotated both or not at all, so that
 -- only distances matter.
-local function is_paired(rotary)
-  return #rotates(rotary, "qk") ~= 1 and #rotates(rotary, "vo") ~= 1
+local function is_paired(rotate)
+  return #rotates(rotate, "qk") ~= 1 and #rotates(rotate, "vo") ~= 1
 end
 
 -- Appends the names and shapes of a scheme's trained tensors, including those of its parts.
@@ -73,49 +74,73 @@ local function tensors_of(scheme)
   local list = trained(scheme, {})
   local cache = "keys and values unchanged; positions are applied in each pass"
   if schemes.is_rotary(scheme) then
-    cache = CACHED[rotates(scheme, "kv")]
+    cache = CACHED[rotates(scheme:options().rotate, "kv")]
   elseif scheme.embed and not scheme.turns and not scheme.bias then
     cache = "keys and values unchanged, computed from embeddings with positions"
   end
   return #list > 0 and table.concat(list, ", ") or "nothing", cache
 end
 
+-- The options of a part, with defaults.
+local function options_with_defaults(part)
+  local options = { dim = EXAMPLE.dim }
+  for _, row in ipairs(options_of.rows_of(part.definition.takes)) do
+    if row[3] ~= nil then
+      options[row[1]] = row[3]
+    end
+  end
+  return tables.merged(options, part.options)
+end
+
+local function formula_of(part)
+  local formula = part.definition.formula
+  if type(formula) == "function" then
+    return formula(options_with_defaults(part))
+  end
+  return formula
+end
+
 -- The result of a scheme's `describe`; for a rotary, of `describe` in its definition.
-local function words_of(scheme, definition, given)
+local function words_of(scheme, part)
+  local definition = part.definition
   if schemes.is_scheme(scheme) then
     return scheme.describe and scheme:describe()
   elseif definition.build and definition.describe then
-    local options = { dim = EXAMPLE.dim }
-    for _, row in ipairs(options_of.rows_of(definition.takes)) do
-      options[row[1]] = row[3] or options[row[1]]
-    end
-    return definition.describe(tables.merged(options, given))
+    return definition.describe(options_with_defaults(part))
   end
   return nil
 end
 
+-- Returns true if attention with a part depends on relative positions only.
+local function is_relative(part)
+  local rotate = options_with_defaults(part).rotate
+  return part.definition.relative and (rotate == nil or is_paired(rotate))
+end
+
+---@class DescribedPart
+---@field definition table
+---@field options table those that were given
+
 --- Describes a scheme.
----@param definitions table[] of the scheme, or of each of its parts
+---@param parts DescribedPart[] the scheme, or the parts of a combination
 ---@param name string
 ---@param make fun(context: table): Scheme|rotary
----@param given? table options of the scheme
 ---@return PositionDescription
-function M.one(definitions, name, make, given)
+function M.one(parts, name, make)
   local self = setmetatable({ name = name, relative = true }, Description)
   local ok, scheme = pcall(make, EXAMPLE)
   scheme = ok and scheme or nil
   for _, field in ipairs { "summary", "formula", "source" } do
-    local parts = tables.map(definitions, function(definition) return definition[field] end)
-    self[field] = #parts > 0 and table.concat(parts, "; ") or nil
+    local texts = tables.map(parts, function(part)
+      return field == "formula" and formula_of(part) or part.definition[field]
+    end)
+    self[field] = #texts > 0 and table.concat(texts, field == "formula" and "\n" or "; ") or nil
   end
-  for _, definition in ipairs(definitions) do
-    self.relative = self.relative and definition.relative
+  for _, part in ipairs(parts) do
+    self.relative = self.relative and is_relative(part)
   end
-  if schemes.is_rotary(scheme) then
-    self.relative = self.relative and is_paired(scheme)
-  end
-  if scheme and #definitions == 1 then
-    self.words = words_of(scheme, definitions[1], given)
+  if scheme and #parts == 1 then
+    self.words = words_of(scheme, parts[1])
   end
   self.trains, self.cache = tensors_of(scheme)
   return self

@@ -238,31 +238,36 @@ function M.canonical(position)
   return texts.canonical(position, "position")
 end
 
--- The definitions of a scheme or of its parts, and its name.
+-- The definitions and options of a scheme or of its parts, and its name.
 local function parts_of(scheme)
   if schemes.is_rotary(scheme) then
-    return { find "rope" }, "rotary"
+    return { { definition = find "rope", options = scheme:options() } }, "rotary"
   end
   local list = {}
   if type(scheme) == "table" and scheme.parts then
     local shown = {}
     for i, part in ipairs(scheme.parts) do
-      local definitions_of_part, part_name = parts_of(part)
-      table.move(definitions_of_part, 1, #definitions_of_part, #list + 1, list)
+      local of_part, part_name = parts_of(part)
+      table.move(of_part, 1, #of_part, #list + 1, list)
       shown[i] = part_name
     end
     return list, table.concat(shown, "+")
   end
-  local name = scheme
+  local name, own = scheme, {}
   if type(scheme) == "table" then
-    name = schemes.is_scheme(scheme) and scheme.name or scheme.type
+    name, own = scheme.type, scheme
+    if schemes.is_scheme(scheme) then
+      name, own = scheme.name, scheme.given
+    end
   end
   if type(name) ~= "string" then
     error(("position: expected a scheme, its name or {type = name, ...}, got %s%s"):format(
       type(scheme) == "table" and "type = " or "", tostring(name)), 0)
   end
   local parts = joined(name)
-  return tables.map(parts, function(part) return find(part.type) end), syntax.text { parts }
+  return tables.map(parts, function(part)
+    return { definition = find(part.type), options = tables.merged(part.options, own) }
+  end), syntax.text { parts }
 end
 
 --- Describes a scheme: its formula and source, whether attention depends on relative positions
@@ -277,6 +282,9 @@ end
 ---       positions  relative
 ---       trains     nothing
 ---       cache      rotated keys, values unchanged
+---     > print(roper.position.describe("axial{rotate=qkvo}").formula)
+---     sᵢⱼ = qᵢ · R_{rⱼ−rᵢ, cⱼ−cᵢ} kⱼ / √d
+---     oᵢ = Σⱼ aᵢⱼ R_{rⱼ−rᵢ, cⱼ−cᵢ} vⱼ
 ---     > roper.position.describe()[1].name
 ---     "none"
 ---@param scheme? string|table|Scheme|rotary a name, {type = name, ...}, or a scheme
@@ -289,8 +297,7 @@ function M.describe(scheme)
   return describe.one(parts, name, function(context)
     local options = type(scheme) == "string" and { type = scheme } or scheme
     return M.resolve(options, context)
-  end, type(scheme) == "string" and joined(scheme)[1].options
-    or type(scheme) == "table" and not schemes.is_scheme(scheme) and scheme or nil)
+  end)
 end
 
 local GIVEN <const> = "number|number[]|tensor"

@@ -60,7 +60,8 @@ local M = {}
 ---   of different revisions are never averaged
 ---@field per_layer? boolean = false; each layer has its own scheme, instead of all sharing one
 ---@field relative? boolean = false; true if attention depends on relative positions only
----@field formula? string the formula, for descriptions
+---@field formula? string|fun(options: table): string the formula, for descriptions; a function gets
+---   the options, such as `rotate`, with their defaults
 ---@field source? string paper and equation, for descriptions
 ---@field summary? string one line, for descriptions and the list of schemes
 local Scheme = {}
@@ -70,8 +71,8 @@ local MEMBERS <const> = { "name", "takes", "init", "embed", "turns", "bias", "sc
   "query_scale", "mask", "values", "carry", "transport", "state", "scale", "parameters", "options",
   "describe", "decays", "revision", "per_layer", "relative", "formula", "source", "summary" }
 local KINDS <const> = { name = "string", takes = "table", state = "table", decays = "table",
-  revision = "number", per_layer = "boolean", relative = "boolean", formula = "string",
-  source = "string", summary = "string" }
+  revision = "number", per_layer = "boolean", relative = "boolean", source = "string",
+  summary = "string" }
 
 --- Returns the options of a rotary scheme of the core, with their kinds and defaults.
 ---@param rotate string default of the option
@@ -143,7 +144,8 @@ function M.check(name, definition)
       error(("position: %s: unknown member %s%s"):format(name, tostring(member),
         suggest.hint(tostring(member), MEMBERS, "a scheme has")), 0)
     end
-    local kind = KINDS[member] or "function"
+    local kind = member == "formula" and type(value) ~= "function" and "string" or KINDS[member]
+      or "function"
     if type(value) ~= kind then
       error(("position: %s: %s: expected a %s, got %s"):format(name, member, kind,
         options_of.shown(value)), 0)

@@ -15,6 +15,7 @@
 ---      1.0000 -0.3012  1.0000  1.3818
 ---@param options AxialOptions
 ---@return rotary scheme
+local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
 
 return {
@@ -37,6 +38,8 @@ return {
   end,
   relative = true,
   summary = "half of the pairs are rotated by the row, half by the column",
-  formula = "sᵢⱼ = qᵢ · R_{rⱼ−rᵢ, cⱼ−cᵢ} kⱼ / √d",
+  formula = function(o)
+    return equation.text { rotate = o.rotate, at = o.coordinates == 2 and { "r", "c" } or { "p" } }
+  end,
   source = "RoPE-ViT, Heo et al. 2024, section 3.1",
 }

@@ -18,6 +18,7 @@
 ---@param options LearnedFrequenciesOptions
 ---@return Scheme scheme
 local core = require "roper.core"
+local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
 
 -- x rotated by angles; feature t and feature t + dim/2 form a pair.
@@ -75,6 +76,8 @@ return {
   end,
   relative = true,
   summary = "RoPE with trained frequencies",
-  formula = "sᵢⱼ = qᵢ · R_{(j−i)θ} kⱼ / √d, θ trained",
+  formula = function(o)
+    return equation.text { rotate = o.rotate, after = "R_p rotates pair t by p θ_t, θ trained" }
+  end,
   source = "RoFormer, Su et al. 2021, eq. 15; trained as in RoPE-ViT, Heo et al. 2024, section 3.2",
 }

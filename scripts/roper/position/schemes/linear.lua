@@ -10,6 +10,7 @@
 ---     0.2500 0.0025
 ---@param options LinearScalingOptions
 ---@return rotary scheme
+local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
 
 return {
@@ -25,6 +26,8 @@ return {
   end,
   relative = true,
   summary = "RoPE with all frequencies divided by a factor",
-  formula = "θ'_t = θ_t / f",
+  formula = function(o)
+    return equation.text { rotate = o.rotate, before = "θ'_t = θ_t / f" }
+  end,
   source = "position interpolation, Chen et al. 2023",
 }

@@ -13,6 +13,7 @@
 ---     1.0000 0.0428 0.0013 0.0001
 ---@param options Llama3Options
 ---@return rotary scheme
+local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
 
 return {
@@ -38,6 +39,8 @@ return {
   end,
   relative = true,
   summary = "RoPE with low frequencies divided by a factor, as in Llama 3.1",
-  formula = "θ'_t = (1 − s_t) θ_t / f + s_t θ_t",
+  formula = function(o)
+    return equation.text { rotate = o.rotate, before = "θ'_t = (1 − s_t) θ_t / f + s_t θ_t" }
+  end,
   source = "Llama 3.1, Llama Team 2024",
 }

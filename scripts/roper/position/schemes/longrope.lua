@@ -16,6 +16,7 @@
 ---     1.0000 0.0025
 ---@param options LongropeOptions
 ---@return Scheme scheme
+local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
 local options_of = require "roper.base.options"
 
@@ -63,6 +64,9 @@ return {
   end,
   relative = true,
   summary = "RoPE with one list of divisors for short texts and one for long ones",
-  formula = "θ'_t = θ_t / e_t;   sᵢⱼ = (1 + ln f / ln L) qᵢ · R_{j−i} kⱼ / √d",
+  formula = function(o)
+    return equation.text { rotate = o.rotate, factor = equation.MAGNITUDE,
+      before = "θ'_t = θ_t / e_t", after = not o.magnitude and "m² = 1 + ln f / ln L" or nil }
+  end,
   source = "LongRoPE, Ding et al. 2024",
 }

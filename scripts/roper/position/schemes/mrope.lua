@@ -14,6 +14,7 @@
 ---     "1 2 3 1 2 3"
 ---@param options MropeOptions
 ---@return rotary scheme
+local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
 local options_of = require "roper.base.options"
 
@@ -75,6 +76,9 @@ return {
   end,
   relative = true,
   summary = "sections of the pairs are rotated by time, height and width",
-  formula = "sᵢⱼ = Σ_t qᵢ · R_{(pⱼ−pᵢ)[coordinate_t] θ_t} kⱼ / √d",
+  formula = function(o)
+    return equation.text { rotate = o.rotate, at = { "p" },
+      after = "R_p rotates pair t by p[coordinate_t] θ_t" }
+  end,
   source = "Qwen2-VL, Wang et al. 2024, section 2.1",
 }

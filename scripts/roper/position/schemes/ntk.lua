@@ -16,8 +16,9 @@
 ---     64
 ---@param options NtkOptions
 ---@return rotary|Scheme scheme
-local options_of = require "roper.base.options"
+local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
+local options_of = require "roper.base.options"
 local schemes = require "roper.position.scheme"
 
 -- The rotary for a text that is longer by a factor.
@@ -60,6 +61,9 @@ return {
   end,
   relative = true,
   summary = "RoPE with a larger base, which lowers all frequencies but the first",
-  formula = "base' = base f^(r/(r−2))",
+  formula = function(o)
+    return equation.text { rotate = o.rotate, before = o.trained_length
+      and "base' = base (f n/L − (f − 1))^(r/(r−2)) for n > L" or "base' = base f^(r/(r−2))" }
+  end,
   source = "bloc97 2023; Peng et al. 2023, section 3.1",
 }

@@ -12,6 +12,7 @@
 ---     1.0000 0.1000 0.0000 0.0000
 ---@param options ProportionalOptions
 ---@return rotary scheme
+local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
 
 return {
@@ -33,6 +34,9 @@ return {
   end,
   relative = true,
   summary = "the fastest pairs are rotated, the others are not",
-  formula = "θ_t = base^(−2t/d) for t < ⌊p d/2⌋, else 0",
+  formula = function(o)
+    return equation.text { rotate = o.rotate,
+      before = "θ_t = base^(−2t/d) for t < ⌊p d/2⌋, else 0" }
+  end,
   source = "p-RoPE, Barbero et al. 2024",
 }

@@ -13,6 +13,7 @@
 ---@param options RotaryOptions
 ---@return rotary scheme
 local core = require "roper.core"
+local equation = require "roper.position.equation"
 local schemes = require "roper.position.scheme"
 
 return {
@@ -22,6 +23,6 @@ return {
   end,
   relative = true,
   summary = "queries and keys are rotated",
-  formula = "sᵢⱼ = qᵢ · R_{j−i} kⱼ / √d",
+  formula = equation.rotary,
   source = "RoFormer, Su et al. 2021, eq. 13-16",
 }

@@ -10,6 +10,7 @@
 ---@param options RotaryOptions
 ---@return rotary scheme
 local core = require "roper.core"
+local equation = require "roper.position.equation"
 local schemes = require "roper.position.scheme"
 
 return {
@@ -19,6 +20,6 @@ return {
   end,
   relative = true,
   summary = "RoPE that also rotates values, and rotates the output back",
-  formula = "oᵢ = Σⱼ aᵢⱼ R_{j−i} vⱼ",
+  formula = equation.rotary,
   source = "the RoPER study, Harik and Jayasiri 2022",
 }

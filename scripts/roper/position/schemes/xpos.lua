@@ -1,7 +1,8 @@
 --- RoPE whose scores decay with the distance, at a different rate for each pair (xPos, Sun et al.
 --- 2022, section 3.2). With the position, queries shrink and keys grow, so that their product
 --- depends on the distance only. Positions so far from `centre` that keys overflow raise an error;
---- choose a centre near the positions in use.
+--- choose a centre near the positions in use. Values and output, if rotated, keep their length:
+--- ζ is in the scores alone.
 ---
 ---     qᵢ ζ^((i−c)/512),   kⱼ ζ^(−(j−c)/512),   ζ_t = (2t + 0.4 r) / (1.4 r)
 ---
@@ -13,6 +14,7 @@
 ---     0.70349 (float32)
 ---@param options XposOptions
 ---@return rotary scheme
+local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
 
 return {
@@ -29,8 +31,17 @@ return {
     return frequencies.rotary(o, frequencies.powers(o.base, rotated),
       { growth = growth, centre = o.centre })
   end,
+  describe = function(o)
+    return o.rotate:find "[vo]" and "values and output are only rotated: ζ is in the scores alone"
+  end,
   relative = true,
   summary = "RoPE whose scores decay with the distance",
-  formula = "sᵢⱼ = Σ_t ζ_t^((i−j)/512) qᵢ · R_{j−i} kⱼ / √d",
+  formula = function(o)
+    local factor = {}
+    for letters, distance in pairs { qk = "i−j", q = "i−c", k = "c−j" } do
+      factor[letters] = ("Σ_t ζ_t^((%s)/%g)"):format(distance, o.span)
+    end
+    return equation.text { rotate = o.rotate, factor = factor }
+  end,
   source = "xPos, Sun et al. 2022, section 3.2",
 }

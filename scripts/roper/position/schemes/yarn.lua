@@ -26,6 +26,7 @@
 ---     1.138629436112
 ---@param options YarnOptions
 ---@return rotary scheme
+local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
 
 -- g from a pair's number of rotations within the trained length: 0 for at least `fast` rotations, 1
@@ -87,6 +88,9 @@ return {
   end,
   relative = true,
   summary = "RoPE with low frequencies divided by a factor, and larger scores",
-  formula = "θ'_t = (1 − g_t) θ_t + g_t θ_t / f;   sᵢⱼ = m² qᵢ · R_{j−i} kⱼ / √d",
+  formula = function(o)
+    return equation.text { rotate = o.rotate, factor = equation.MAGNITUDE,
+      before = "θ'_t = (1 − g_t) θ_t + g_t θ_t / f" }
+  end,
   source = "YaRN, Peng et al. 2023, sections 3.2-3.4",
 }
