@@ -87,6 +87,8 @@ local MUTANTS = {
       local factor = (part == "v" or part == "o") and rotary:options().magnitude or 1
       return rotary[method](rotary, x, at, part) * factor
     end, nil, "yarn_roper" },
+  { "hope", "slow pairs rotated, not fast ones", "fixture", { [">= 2"] = "< 2" } },
+  { "hope", "radians counted as rotations", "fixture", { [">= 2 * math.pi"] = ">= 1" } },
   { "rope", "distance sign flipped", "fixture",
     function(rotary, _, x, at, part) return rotary:unrotate(x, at, part) end },
   { "roper", "output turned on, not back", "moved by 1",

@@ -9,6 +9,7 @@ local CONTEXT = { dim = 8, heads = 3, d_model = 24, length = 16 }
 -- How a scheme gets the angles of RoPE: options, and `fix`, a function that changes the scheme.
 local AS_ROPE = {
   axial = { base = 10000, coordinates = 1 },
+  hope = { trained_length = 1 << 40 },
   linear = { factor = 1 },
   llama3 = { factor = 1 },
   longrope = { factor = 1 },
