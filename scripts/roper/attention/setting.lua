@@ -179,9 +179,9 @@ function M.with_all_heads(q, k, v)
   return all, v and (v == k and all or repeated(v, heads))
 end
 
--- A result of a scheme's method; raises an error unless it broadcasts to `sizes`, or equals them if
+-- A tensor from `source`; raises an error unless it broadcasts to `sizes`, or equals them if
 -- `whole`.
-local function checked(scheme, method, y, dtype, sizes, whole)
+local function checked_from(source, y, dtype, sizes, whole)
   local ok = format.is_tensor(y) and y:dtype() == dtype and y:rank() <= #sizes
     and (not whole or y:rank() == #sizes)
   for axis = 1, ok and y:rank() or 0 do
@@ -189,14 +189,24 @@ local function checked(scheme, method, y, dtype, sizes, whole)
     ok = ok and (size == expected or size == 1 and not whole)
   end
   if not ok then
-    error(("position: %s: %s: expected %s %s[%s], got %s"):format(scheme.name, method, dtype,
+    error(("%s: expected %s %s[%s], got %s"):format(source, dtype,
       whole and "" or "that broadcasts to ", table.concat(sizes, ", "), kind(y)), 0)
   end
   return y
 end
 
--- The mask of the options combined with that of the scheme.
+-- A result of a scheme's method.
+local function checked(scheme, method, ...)
+  return checked_from(("position: %s: %s"):format(scheme.name, method), ...)
+end
+
+-- The mask of the options combined with that of the scheme, with at least one axis.
 local function mask_of(scheme, positions, given, sizes)
+  if given ~= nil then
+    given = checked_from("attention: mask", given, "int32", sizes)
+    given = given:rank() == 0 and given:unsqueeze(1) or given
+    positions.mask = given
+  end
   local own = scheme.mask and scheme:mask(positions)
   if own == nil then
     return given

@@ -38,7 +38,7 @@ local M = {}
 ---@field query_scale? fun(self: Scheme, q: tensor, positions: Positions, x?: tensor): tensor
 ---   returns factors of the scores before biases, broadcast to [batch, heads, queries, 1]
 ---@field mask? fun(self: Scheme, positions: Positions): tensor? returns int32, broadcast to [batch,
----   heads, queries, keys]; 0 hides a key
+---   heads, queries, keys]; 0 hides a key; `positions.mask` is then the mask of the options
 ---@field values? fun(self: Scheme, positions: Positions, x?: tensor): function, number? returns a
 ---   function from distances [n] to the vectors [1 or heads, n, dv] that are added to the values,
 ---   and optionally the distance beyond which these no longer change
