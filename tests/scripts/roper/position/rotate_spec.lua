@@ -6,7 +6,8 @@ local roper = require("roper")
 
 local CONTEXT = { dim = 8, heads = 3, d_model = 24, length = 16 }
 
--- How a scheme gets the angles of RoPE: options, and `fix`, a function that changes the scheme.
+-- How a scheme gets the angles of RoPE: options, and `fix`, a function that changes the scheme;
+-- false if its maps are no rotations.
 local AS_ROPE = {
   axial = { base = 10000, coordinates = 1 },
   hope = { trained_length = 1 << 40 },
@@ -16,6 +17,7 @@ local AS_ROPE = {
   ntk = { factor = 1 },
   proportional = { fraction = 1 },
   xpos = { span = 1e15 },
+  path = false,
   yarn = { factor = 1 },
   learned_frequencies = { fix = function(scheme) -- in float32 by default
     scheme.theta = roper.position.rope({ dim = CONTEXT.dim }):thetas():parameter()
@@ -25,7 +27,8 @@ local AS_ROPE = {
 local function rotating_schemes()
   local list = {}
   for _, name in ipairs(positions.schemes()) do
-    list[#list + 1] = roper.position.takes(name).rotate and name or nil
+    local rotates = roper.position.takes(name).rotate and AS_ROPE[name] ~= false
+    list[#list + 1] = rotates and name or nil
   end
   return list
 end
