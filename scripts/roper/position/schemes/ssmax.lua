@@ -5,8 +5,8 @@
 ---
 ---     sᵢⱼ = s_h ln nᵢ qᵢ · kⱼ / √d,   nᵢ = number of keys that query i sees
 ---
---- The default of `start` is 1 / the mean of ln n for n = 1..1024, the trained length in the paper:
---- at this length, scores are initially about as large as without this scheme.
+--- The default of `start` is 1 / the mean of ln n for n = 1..1024: in texts of about this length,
+--- scores are initially about as large as without this scheme.
 ---
 --- Errors: `heads` is missing.
 ---
