@@ -51,6 +51,24 @@ function M.rotary(o, theta, more)
     last = o.last, rotate = o.rotate }, more))
 end
 
+-- If a part and its partner are both rotated, only the distance matters.
+local PARTNER <const> = { q = "k", k = "q", v = "o", o = "v" }
+
+--- The origin for `angles`: the smallest position of each row.
+---@param rotate string the parts that are rotated
+---@param part "q"|"k"|"v"|"o"
+---@param positions Positions
+---@return tensor? origin [1 or batch, 1]; nil if more than the distance matters, without tokens, or
+---   with several coordinates
+function M.origin(rotate, part, positions)
+  local query, key = positions.query, positions.key
+  if not rotate:find(PARTNER[part], 1, true) or query:rank() > 2 or key:rank() > 2
+    or query:size(2) == 0 or key:size(2) == 0 then
+    return nil
+  end
+  return query:min(2, true):minimum(key:min(2, true))
+end
+
 --- The angles of positions, differentiable with respect to the frequencies.
 ---
 --- The gradient of a frequency is the sum over positions p of p times the gradient of the angle. If

@@ -29,18 +29,6 @@ local function turned(x, angle)
   return core.cat({ a * cosine - b * sine, a * sine + b * cosine }, -1)
 end
 
--- If a part and its partner are both rotated, only the distance matters.
-local PARTNER <const> = { q = "k", k = "q", v = "o", o = "v" }
-
--- The smallest position of each row; nil without tokens or with several coordinates.
-local function origin_of(positions)
-  local query, key = positions.query, positions.key
-  if query:rank() > 2 or key:rank() > 2 or query:size(2) == 0 or key:size(2) == 0 then
-    return nil
-  end
-  return query:min(2, true):minimum(key:min(2, true))
-end
-
 return {
   takes = { class = "LearnedFrequenciesOptions",
     { "dim", "size", nil, "features of a head" },
@@ -65,7 +53,7 @@ return {
     if not self.rotate:find(part, 1, true) then
       return nil
     end
-    local origin = self.rotate:find(PARTNER[part], 1, true) and origin_of(positions)
+    local origin = frequencies.origin(self.rotate, part, positions)
     local function angle(at)
       return frequencies.angles(self.name, at, self.theta, origin)
     end
