@@ -4,6 +4,7 @@ local roper = require("roper")
 -- The trained tensors of schemes to which weight decay applies: the weights of linear layers.
 local DECAYS <const> = {
   fox = { gate_weight = true },
+  grape_ap = { path_weight = true },
   fire = { inner_weight = true, outer_weight = true },
 }
 

@@ -69,6 +69,23 @@ local function widen(tensors)
   end
 end
 
+-- Exchanges by which a scheme keeps its state in itself, where selected rows do not move it.
+local HELD <const> = {
+  ["positions:keep("] = "held(positions, ",
+  ['local core = require "roper.core"'] = [[
+local core = require "roper.core"
+local function held(positions, self, _, _, compute)
+  local new = compute()
+  local earlier = positions.keys - new:size(2)
+  if earlier > 0 then
+    local rows = core.tensor({ 1, 2, 1 }, "int32"):narrow(1, 1, new:size(1))
+    new = core.cat({ self.held:narrow(2, 1, earlier):index_select(1, rows), new }, 2)
+  end
+  self.held = new:detach()
+  return new
+end]],
+}
+
 local MUTANTS = {
   { "alibi", "slopes of 12 heads as if there were 16", "fixture",
     { ["power * 2 <= heads"] = "power < heads" } },
@@ -97,6 +114,11 @@ local MUTANTS = {
   { "window", "padding taken for the first keys", "prompts", { ["if not given"] = "if true" } },
   { "window", "hidden keys taken for the first ones", "hidden keys",
     { ["if not given"] = "if true" } },
+  { "grape_ap", "sum with the key's own token", "fixture",
+    { ["added:flip(4):cumsum(4):flip(4) - added"] = "added:flip(4):cumsum(4):flip(4)" } },
+  { "grape_ap", "direction of the rotation exchanged", "fixture",
+    { ["positions.key,"] = "-positions.key," } },
+  { "grape_ap", "state not moved with the cache", "cache moved", HELD },
   { "rope", "distance sign flipped", "fixture",
     function(rotary, _, x, at, part) return rotary:unrotate(x, at, part) end },
   { "roper", "output turned on, not back", "moved by 1",
