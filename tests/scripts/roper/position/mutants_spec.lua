@@ -114,6 +114,7 @@ local MUTANTS = {
   { "window", "padding taken for the first keys", "prompts", { ["if not given"] = "if true" } },
   { "window", "hidden keys taken for the first ones", "hidden keys",
     { ["if not given"] = "if true" } },
+  { "grape_a", "distance sign flipped", "fixture", { ["-slopes *"] = "slopes *" } },
   { "grape_ap", "sum with the key's own token", "fixture",
     { ["added:flip(4):cumsum(4):flip(4) - added"] = "added:flip(4):cumsum(4):flip(4)" } },
   { "grape_ap", "direction of the rotation exchanged", "fixture",
