@@ -5,6 +5,7 @@ local roper = require("roper")
 local DECAYS <const> = {
   fox = { gate_weight = true },
   grape_ap = { path_weight = true },
+  grape_m = { step_weight = true },
   fire = { inner_weight = true, outer_weight = true },
 }
 

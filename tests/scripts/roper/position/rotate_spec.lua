@@ -10,6 +10,10 @@ local CONTEXT = { dim = 8, heads = 3, d_model = 24, length = 16 }
 -- false if its maps are no rotations.
 local AS_ROPE = {
   axial = { base = 10000, coordinates = 1 },
+  grape_m = { fix = function(scheme)
+    scheme.log_theta = roper.position.rope({ dim = CONTEXT.dim }):thetas():log():parameter()
+    scheme.step_bias:fill(1e4) -- steps of 1
+  end },
   hope = { trained_length = 1 << 40 },
   linear = { factor = 1 },
   llama3 = { factor = 1 },
