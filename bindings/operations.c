@@ -405,7 +405,8 @@ static RpTensor *round_to(lua_State *L)
 **     y_{t+p} = x_{t+p} cos α_t + x_t sin α_t
 **
 ** Both tensors may have fewer leading axes. The gradient of the angles is summed over the axes of
-** size 1. Angles are reduced in float64. If the same tensor of angles rotates several tensors of one
+** size 1. Angles are reduced in float64. If the same tensor of angles rotates several tensors of
+*one
 ** dtype, its cosines and sines are computed once.
 **
 ** Errors: int32; more than four axes; angles of another shape.
@@ -425,6 +426,29 @@ static RpTensor *rotate(lua_State *L)
   return rp_op_rotate_by(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2), lua_toboolean(L, 3));
 }
 
+/*
+** function roper.causal_convolution(x, weight)
+** A convolution of each channel along time. The last weight belongs to the current time step, the
+** first to the earliest; there are zeros before the first time step. Equal to PyTorch's conv1d with
+** `groups = channels` and `width - 1` zeros on the left.
+**
+**     y_t = Σₖ weightₖ x_{t − width + k},   k = 1 … width
+**
+** Errors: int32 or different dtypes; sizes that do not match; a width of 0.
+**
+**     > x = roper.tensor{{{1}, {2}, {4}}}
+**     > roper.causal_convolution(x, roper.tensor{{10, 1}}):view{3}
+**     float32 [3]
+**      1 12 24
+** @param x tensor [batch, time, channels], floats
+** @param weight tensor [channels, width], of the dtype of x
+** @return tensor y [batch, time, channels]
+*/
+static RpTensor *causal_convolution(lua_State *L)
+{
+  return rp_op_causal_convolution(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2));
+}
+
 static const RplOperation table[] = {
     {"matmul", 2, matmul, 0},
     {"linear", 4, linear, 0},
@@ -440,6 +464,7 @@ static const RplOperation table[] = {
     {"dropout", 3, dropout, 0},
     {"round_to", 2, round_to, 0},
     {"rotate", 3, rotate, 0},
+    {"causal_convolution", 2, causal_convolution, 0},
     {NULL, 0, NULL, 0},
 };
 

@@ -21,6 +21,7 @@
 #include "core/kernels/body/any.h"
 #include "core/kernels/body/scalar.h"
 
+#include "core/kernels/body/causal_convolution.h"
 #include "core/kernels/body/cosine_sine.h"
 #include "core/kernels/body/elementwise.h"
 #include "core/kernels/body/gradient.h"
@@ -57,6 +58,8 @@ const RpKernels RP_TABLE = {
     .uniform = uniform,
     .normal = normal,
     .dropout = dropout,
+    .causal_convolution = causal_convolution,
+    .causal_convolution_gradient = causal_convolution_gradient,
     .cosine_sine = cosine_sine,
     .rotate = rotate,
     .rotate_gradient = rotate_gradient,

@@ -184,6 +184,18 @@ typedef struct RpKernels {
   /* y = x / (1 - p) if the element's draw is at least p, else 0; also computes the gradient */
   RpStatus (*dropout)(uint64_t seed, double p, int64_t n, const void *x, void *y);
 
+  /*
+  ** y[b, t, c] = sum over k of weight[c, k] x[b, t - (width - 1 - k), c], without terms before
+  ** t = 0; if `ahead`, of weight[c, k] x[b, t + (width - 1 - k), c], without terms after the end,
+  ** which is the gradient of x. Packed: x and y [batch, time, channels], weight [channels, width].
+  */
+  RpStatus (*causal_convolution)(bool ahead, int64_t batch, int64_t time, int64_t channels,
+                                 int64_t width, const void *x, const void *weight, void *y);
+  /* dweight[c, k] = sum over b and t of dy[b, t, c] x[b, t - (width - 1 - k), c] */
+  RpStatus (*causal_convolution_gradient)(int64_t batch, int64_t time, int64_t channels,
+                                          int64_t width, const void *x, const void *dy,
+                                          void *dweight);
+
   /* cosines and sines of n float64 angles; relative error below 2 units in the last place */
   RpStatus (*cosine_sine)(int64_t n, const double *angle, void *cosine, void *sine);
   /* y = x rotated by the table, or by its inverse if `back`; [batch, heads, time, features] each */

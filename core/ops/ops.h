@@ -100,6 +100,12 @@ RpTensor *rp_op_layer_norm(RpTensor *x, RpTensor *gain, RpTensor *bias, double e
 /* x / sqrt(mean(x^2) + epsilon) * gain over the last axis (Zhang, Sennrich 2019). */
 RpTensor *rp_op_rms_norm(RpTensor *x, RpTensor *gain, double epsilon);
 
+/*
+** The depthwise causal convolution of x [batch, time, channels] by weight [channels, width]:
+** y_tc = sum over k of weight_ck x_{t - (width - 1 - k), c}, with zeros before the first time step.
+*/
+RpTensor *rp_op_causal_convolution(RpTensor *x, RpTensor *weight);
+
 /* 0 with probability p (0 <= p < 1, drawn by Philox(seed)), else x / (1 - p). */
 RpTensor *rp_op_dropout(RpTensor *x, double p, uint64_t seed);
 

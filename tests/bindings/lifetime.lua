@@ -324,6 +324,11 @@ function calls.rotate()
   return { x, angle }, function() return core.rotate(x, angle, true) end
 end
 
+function calls.causal_convolution()
+  local x, weight = numbers({ 1, 2, 3 }), numbers({ 3, 2 })
+  return { x, weight }, function() return core.causal_convolution(x, weight) end
+end
+
 function calls.embedding()
   local rows, index = numbers({ 2, 3 }), integers({ 1, 0 })
   return { rows, index }, function() return core.embedding(rows, index) end

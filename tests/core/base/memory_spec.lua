@@ -270,6 +270,9 @@ describe("out of memory", function()
       randn(2, 2))
     check_gradient(function(x, angle) return roper.rotate(x, angle:to("float32")) end,
       randn(2, 4), randn(2, 2))
+    check_gradient(function(x, weight)
+      return roper.causal_convolution(x:transpose(1, 3), weight:transpose(1, 2))
+    end, randn(2, 3, 4), randn(3, 2))
     check_gradient(roper.linear, randn(2, 3), randn(4, 3), randn(4))
     check_gradient(function(x, w, b) return roper.linear(x, w, b, "relu") end, randn(2, 3),
       randn(4, 3), randn(4))

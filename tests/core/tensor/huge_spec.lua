@@ -45,7 +45,7 @@ local CODE <const> = [[
       for _, f in ipairs { roper.matmul, roper.linear, roper.embedding, roper.cross_entropy,
         roper.attention, roper.linear_attention, roper.attention_weights, roper.rms_norm,
         roper.layer_norm, roper.where, roper.linear_cross_entropy, roper.oracle.attention,
-        roper.rotate } do
+        roper.rotate, roper.causal_convolution } do
         call(f, x, y)
         call(f, y, x)
         call(f, x, y, y)
