@@ -183,6 +183,8 @@ M.groups = {
     { "F.log_softmax(x, dim=0)", "x:log_softmax(1)" },
     { "F.linear(x, w, b)", "roper.linear(x, w, b)" },
     { "F.layer_norm(x, (3,), v, v)", "roper.layer_norm(x, v, v)" },
+    { "F.conv1d(x, w, padding=1, groups=3)",
+      "roper.causal_convolution(x:unsqueeze(1), w:transpose(1, 2))", kind = "other" },
     { "F.embedding(t, s.repeat(2, 1))", "roper.embedding(roper.cat{s, s}, t)" },
     { "F.cross_entropy(x, t)", "roper.cross_entropy(x, t)" },
     { "F.mse_loss(x, y)", "(x - y):square():mean()" },
