@@ -29,6 +29,7 @@ hq = roper.ones{1, 1, 1, 4}:expand{1, 1 << 20, 1 << 29, 4}
 hk = roper.ones{1, 1, 1, 4}:expand{1, 1 << 20, 1 << 20, 4}
 ho = roper.ones{1000}:as_strided({1 << 8, 1 << 8, 1 << 8, 4}, {1, 1, 1, 1})
 q = roper.randn{1, 2, 4, 4}
+an = roper.randn({1, 2, 4, 2}, "float64"):parameter()
 w = roper.randn{3, 3}:parameter()
 g = (w * 2):sum()
 a, aw = roper.attention(q, q, q, {position = "roper", causal = true, weights = true})
@@ -46,7 +47,7 @@ local OBJECTS <const> = { "x", "y", "v", "s", "i", "e", "n", "b", "h", "q", "w",
   "rope", "task", "model", "linear", "adam", "deep", "cycle", "odd", "_", "_1", "_2" }
 local TENSORS <const> = { "x", "y", "v", "s", "i", "e", "n", "b", "q", "w", "g", "a", "aw", "x[1]",
   "h", "hi", "hs", "hq", "hk", "ho", "q[{1, {}, {2, 3}}]", "y:transpose(1, 2)", "x:view{3, 2}",
-  "roper.ones{2, 3}", "b[2]" }
+  "roper.ones{2, 3}", "b[2]", "an", "q[1]" }
 local NUMBERS <const> = { "0", "1", "2", "3", "-1", "-2", "0.5", "-0.0", "4", "7", "64", "0/0",
   "1/0", "-1/0", "1e308", "5e-324", "2^31", "-2^31", "2^53", "1 << 62", "math.maxinteger",
   "math.mininteger", "1e15", "100000" }
