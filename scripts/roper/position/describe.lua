@@ -66,6 +66,17 @@ local CACHED <const> = { [""] = "keys and values unchanged",
   k = "rotated keys, values unchanged", v = "keys unchanged, rotated values",
   kv = "rotated keys and values" }
 
+-- Appends the names of what a scheme and its parts keep in a cache for each token.
+local function kept(scheme, list)
+  table.move(scheme.state or {}, 1, #(scheme.state or {}), #list + 1, list)
+  for _, part in ipairs(scheme.parts or {}) do
+    if schemes.is_scheme(part) then
+      kept(part, list)
+    end
+  end
+  return list
+end
+
 -- The fields `trains` and `cache`; the scheme is nil if it cannot be created without options.
 local function tensors_of(scheme)
   if scheme == nil then
@@ -77,6 +88,8 @@ local function tensors_of(scheme)
     cache = CACHED[rotates(scheme:options().rotate, "kv")]
   elseif scheme.embed and not scheme.turns and not scheme.bias then
     cache = "keys and values unchanged, computed from embeddings with positions"
+  elseif #kept(scheme, {}) > 0 then
+    cache = "keys and values; for each token also " .. table.concat(kept(scheme, {}), ", ")
   end
   return #list > 0 and table.concat(list, ", ") or "nothing", cache
 end

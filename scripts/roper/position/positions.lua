@@ -28,7 +28,7 @@ local M = {}
 ---@field mask? tensor int32, that of the options and of the scheme; 0 hides a key; nil if no key is
 ---   hidden by one
 ---@field state? SchemeState what the cache of a layer keeps for `keep`; nil without a cache
----@field kept table<Scheme, table<string, tensor>> the results of `keep`
+---@field kept table<Scheme, table<string, any>> the results of `keep` and `once`
 local Positions = { name = "Positions" }
 Positions.__index = Positions
 
@@ -415,6 +415,32 @@ function Positions:keep(scheme, name, x, compute)
   arguments.check("keep", "scheme", "table", scheme, "name", "string", name, "x", "any?", x,
     "compute", "callable", compute)
   return state_of.keep(self, scheme, name, x, compute)
+end
+
+--- The result of a function, computed once for each call of attention. A scheme that returns the
+--- same tensor of angles for several parts has its cosines and sines computed once.
+---
+---     > q = roper.zeros{1, 1, 2, 4}
+---     > scheme, positions = {}, roper.position.positions(q, q)
+---     > positions:once(scheme, "two", function() print "computed" return 2 end)
+---     computed
+---     2
+---     > positions:once(scheme, "two", function() print "computed" return 2 end)
+---     2
+---@param scheme Scheme
+---@param name string not one of its `state`
+---@param compute fun(): any
+---@return any result
+function Positions:once(scheme, name, compute)
+  arguments.self("Positions:once", self, Positions)
+  arguments.check("once", "scheme", "table", scheme, "name", "string", name, "compute",
+    "callable", compute)
+  local known = self.kept[scheme] or {}
+  self.kept[scheme] = known
+  if known[name] == nil then
+    known[name] = compute()
+  end
+  return known[name]
 end
 
 --- Running sums, along the text, of values that a scheme computes from the input of the layer.

@@ -39,21 +39,14 @@ local frequencies = require "roper.position.frequencies"
 
 local DIVISOR <const> = 16
 
-local known = setmetatable({}, { __mode = "k" }) -- angles of keys by Positions and scheme
-
--- The angles of all keys, [batch, 1 or heads, keys, pairs]: once for each call of attention.
+-- The angles of all keys, [batch, 1 or heads, keys, pairs].
 local function angles_of_keys(self, positions, x)
-  known[positions] = known[positions] or {}
-  if not known[positions][self] then
-    local step = positions:keep(self, "step", x, function()
-      local logit = core.linear(x, self.step_weight:to(x:dtype()), self.step_bias:to(x:dtype()))
-      return (logit / DIVISOR):sigmoid():to "float64"
-    end)
-    local phase = (step:cumsum(2) - step):transpose(2, 3):unsqueeze(4)
-    local theta = self.log_theta:to("float64"):exp():view { -1, 1, self.dim // 2 }
-    known[positions][self] = phase * theta
-  end
-  return known[positions][self]
+  local step = positions:keep(self, "step", x, function()
+    local logit = core.linear(x, self.step_weight:to(x:dtype()), self.step_bias:to(x:dtype()))
+    return (logit / DIVISOR):sigmoid():to "float64"
+  end)
+  local phase = (step:cumsum(2) - step):transpose(2, 3):unsqueeze(4)
+  return phase * self.log_theta:to("float64"):exp():view { -1, 1, self.dim // 2 }
 end
 
 return {
@@ -98,7 +91,9 @@ return {
     end
     local is_of_query = part == "q" or part == "o"
     if self.context then
-      local angle = angles_of_keys(self, positions, x)
+      local angle = positions:once(self, "angle", function()
+        return angles_of_keys(self, positions, x)
+      end)
       return is_of_query and positions:of_queries(angle, 3) or angle
     end
     return frequencies.angles(self.name, is_of_query and positions.query or positions.key,

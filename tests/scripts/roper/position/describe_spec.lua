@@ -37,7 +37,9 @@ describe("position.describe", function()
     for name, words in pairs({ rope = "rotated keys, values unchanged",
       roper = "rotated keys and values", none = "keys and values unchanged",
       sinusoidal = "keys and values unchanged, computed from embeddings with positions",
-      t5 = "keys and values unchanged; positions are applied in each pass" }) do
+      t5 = "keys and values unchanged; positions are applied in each pass",
+      fox = "keys and values; for each token also sums",
+      ["alibi+fox"] = "keys and values; for each token also sums" }) do
       assert.equal(words, roper.position.describe(name).cache)
     end
   end)
