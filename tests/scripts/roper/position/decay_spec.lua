@@ -3,6 +3,7 @@ local roper = require("roper")
 
 -- The trained tensors of schemes to which weight decay applies: the weights of linear layers.
 local DECAYS <const> = {
+  accumulated = { weight = true },
   fox = { gate_weight = true },
   grape_ap = { path_weight = true },
   grape_m = { step_weight = true },

@@ -18,6 +18,22 @@ local function exchanged(name, exchanges)
   return definition.make
 end
 
+-- The text of a scheme's file for a module in which a text is exchanged.
+local function within(module, from, to)
+  local text = scratch.read(("scripts/roper/position/%s.lua"):format(module))
+  local first, last = text:find(from, 1, true)
+  assert.is_not_nil(first, ("%s.lua has no %q any more"):format(module, from))
+  text = text:sub(1, first - 1) .. to .. text:sub(last + 1)
+  return { [('require "roper.position.%s"'):format(module)] = ("load(%q)()"):format(text) }
+end
+
+-- The sums of steps without those in the cache.
+local FORGOTTEN <const> = [[(function()
+  local earlier, time = step:size(2) - x:size(2), x:size(2)
+  local new = step:narrow(2, earlier + 1, time)
+  return earlier == 0 and new or core.cat({ step:narrow(2, 1, earlier) * 0, new }, 2)
+end)():cumsum(2)]]
+
 -- A scheme that turns as a rotary does, but for what `change` makes of a call.
 local function turned(name, change)
   local make = require("roper.position.schemes." .. name).make
@@ -129,6 +145,12 @@ local MUTANTS = {
     function(rotary, _, x, at, part) return rotary:unrotate(x, at, part) end },
   { "roper", "output turned on, not back", "moved by 1",
     function(rotary, _, x, at, part) return rotary:rotate(x, at, part) end },
+  { "accumulated", "sums without the angle of the token itself", "fixture",
+    within("accumulate", "step:cumsum(2)", "(step:cumsum(2) - step)") },
+  { "accumulated", "values rotated the wrong way", "fixture",
+    within("accumulate", '(part == "q"', 'part == "v" and -angle.k or (part == "q"') },
+  { "accumulated", "angles not kept in the cache", "cache",
+    within("accumulate", "step:cumsum(2)", FORGOTTEN) },
 }
 
 describe("refused is", function()

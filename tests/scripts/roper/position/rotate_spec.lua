@@ -9,6 +9,7 @@ local CONTEXT = { dim = 8, heads = 3, d_model = 24, length = 16 }
 -- How a scheme gets the angles of RoPE: options, and `fix`, a function that changes the scheme;
 -- false if its maps are no rotations.
 local AS_ROPE = {
+  accumulated = { fix = function(scheme) scheme.weight:fill(0) end },
   axial = { base = 10000, coordinates = 1 },
   grape_m = { fix = function(scheme)
     scheme.log_theta = roper.position.rope({ dim = CONTEXT.dim }):thetas():log():parameter()

@@ -1,0 +1,56 @@
+--- Rotations by angles that are summed over the tokens.
+local core = require "roper.core"
+local frequencies = require "roper.position.frequencies"
+
+local M = {}
+
+-- For the steps of a call of attention, the angles of queries and those of keys: all parts that are
+-- rotated by the same angles get the same tensor, so that its sines are computed once.
+local known = setmetatable({}, { __mode = "k" })
+
+--- The number of pairs of features of a head, and θ_p = base^(−2p/d) for the pairs of all heads.
+---
+--- Errors: `dim` is odd; `rotate` has letters other than those of "qkvo".
+---@param scheme Scheme with the fields `dim`, `heads`, `base` and `rotate`
+---@return integer pairs
+---@return tensor theta [heads * pairs], float64
+function M.frequencies(scheme)
+  if scheme.rotate:find "[^qkvo]" then
+    error(('%s: option rotate: expected letters of "qkvo", got %q'):format(scheme.name,
+      scheme.rotate), 0)
+  end
+  local rotated = frequencies.rotated(scheme.name, { dim = scheme.dim, fraction = 1 })
+  local theta = core.tensor(frequencies.powers(scheme.base, rotated), "float64")
+  return rotated // 2, theta:expand({ scheme.heads, rotated // 2 }):contiguous():view { -1 }
+end
+
+--- The angles by which a scheme rotates a part: the sums of `steps` over the tokens up to and
+--- including each. The scheme has the field `rotate` and the state "step": a cache keeps steps, not
+--- sums, because the steps of padding are 0.
+---
+---     Φ_t = Σ_{s<=t} step_s
+---
+--- Errors: as for `Positions:keep`.
+---@param scheme Scheme
+---@param part "q"|"k"|"v"|"o"
+---@param positions Positions
+---@param x? tensor [batch, time, d_model], the input of the layer
+---@param steps fun(): tensor of the tokens of x: [batch, time, heads, pairs]
+---@return tensor? angle [batch, heads, queries or keys, pairs]; nil if the part is not rotated
+function M.turns(scheme, part, positions, x, steps)
+  if not scheme.rotate:find(part, 1, true) then
+    return nil
+  end
+  local step = positions:keep(scheme, "step", x, function()
+    return steps():to "float64"
+  end)
+  local angle = known[step]
+  if not angle then
+    local of_keys = step:cumsum(2):transpose(2, 3)
+    angle = { k = of_keys, q = positions:of_queries(of_keys, 3) }
+    known[step] = angle
+  end
+  return (part == "q" or part == "o") and angle.q or angle.k
+end
+
+return M
