@@ -4,6 +4,7 @@ local roper = require("roper")
 -- The trained tensors of schemes to which weight decay applies: the weights of linear layers.
 local DECAYS <const> = {
   accumulated = { weight = true },
+  selective = { down_weight = true, up_weight = true, convolution_weight = true },
   fox = { gate_weight = true },
   grape_ap = { path_weight = true },
   grape_m = { step_weight = true },

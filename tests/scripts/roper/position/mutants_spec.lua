@@ -151,6 +151,15 @@ local MUTANTS = {
     within("accumulate", '(part == "q"', 'part == "v" and -angle.k or (part == "q"') },
   { "accumulated", "angles not kept in the cache", "cache",
     within("accumulate", "step:cumsum(2)", FORGOTTEN) },
+  { "selective", "sums without the angle of the token itself", "fixture",
+    within("accumulate", "step:cumsum(2)", "(step:cumsum(2) - step)") },
+  { "selective", "a convolution that sees the next token", "future tokens",
+    { ["causal_convolution(last,"] = "causal_convolution(core.cat({ last:narrow(2, 2, last:size(2) "
+      .. "- 1), last:narrow(2, 1, 1) }, 2)," } },
+  { "selective", "a convolution without the tokens in the cache", "cache",
+    { ["math.min(phases:size(2) - time, kernel:size(2) - 1)"] = "0" } },
+  { "selective", "an input divided by the length of all its features", "fixture",
+    { ["normalized(x, self.heads)"] = "normalized(x, 1)" } },
 }
 
 describe("refused is", function()

@@ -21,6 +21,7 @@ local AS_ROPE = {
   longrope = { factor = 1 },
   ntk = { factor = 1 },
   proportional = { fraction = 1 },
+  selective = { base = 10000, bias = true, fix = function(scheme) scheme.up_weight:fill(0) end },
   xpos = { span = 1e15 },
   path = false,
   yarn = { factor = 1 },
