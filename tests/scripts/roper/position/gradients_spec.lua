@@ -1,5 +1,5 @@
--- Values and gradients of schemes agree with published code: the scripts beside the fixtures name
--- the code that they were compared with.
+-- Values and gradients of schemes agree with independent code. The scripts beside the fixtures name
+-- the published code that they were compared with, if there is any.
 local models = require("tests.models")
 local positions = require("tests.positions")
 local roper = require("roper")
@@ -37,7 +37,7 @@ local function differences(tensors, number, position, dtype)
   return found
 end
 
-describe("values and gradients agree with published code:", function()
+describe("values and gradients agree with independent code:", function()
   for _, name in ipairs(positions.names(FOLDER, ".safetensors")) do
     local tensors, metadata = roper.load_safetensors(("%s/%s.safetensors"):format(FOLDER, name))
     for number, position in ipairs(require("roper.core").json_decode(metadata.position)) do
