@@ -4,10 +4,6 @@ local frequencies = require "roper.position.frequencies"
 
 local M = {}
 
--- For the steps of a call of attention, the angles of queries and those of keys: all parts that are
--- rotated by the same angles get the same tensor, so that its sines are computed once.
-local known = setmetatable({}, { __mode = "k" })
-
 --- The number of pairs of features of a head, and θ_p = base^(−2p/d) for the pairs of all heads.
 ---
 --- Errors: `dim` is odd; `rotate` has letters other than those of "qkvo".
@@ -15,10 +11,7 @@ local known = setmetatable({}, { __mode = "k" })
 ---@return integer pairs
 ---@return tensor theta [heads * pairs], float64
 function M.frequencies(scheme)
-  if scheme.rotate:find "[^qkvo]" then
-    error(('%s: option rotate: expected letters of "qkvo", got %q'):format(scheme.name,
-      scheme.rotate), 0)
-  end
+  frequencies.check_rotate(scheme.name, scheme.rotate)
   local rotated = frequencies.rotated(scheme.name, { dim = scheme.dim, fraction = 1 })
   local theta = core.tensor(frequencies.powers(scheme.base, rotated), "float64")
   return rotated // 2, theta:expand({ scheme.heads, rotated // 2 }):contiguous():view { -1 }
@@ -41,16 +34,12 @@ function M.turns(scheme, part, positions, x, steps)
   if not scheme.rotate:find(part, 1, true) then
     return nil
   end
-  local step = positions:keep(scheme, "step", x, function()
-    return steps():to "float64"
-  end)
-  local angle = known[step]
-  if not angle then
+  local angle = positions:once(scheme, "angle", function()
+    local step = positions:keep(scheme, "step", x, function() return steps():to "float64" end)
     local of_keys = step:cumsum(2):transpose(2, 3)
-    angle = { k = of_keys, q = positions:of_queries(of_keys, 3) }
-    known[step] = angle
-  end
-  return (part == "q" or part == "o") and angle.q or angle.k
+    return { of_keys = of_keys, of_queries = positions:of_queries(of_keys, 3) }
+  end)
+  return (part == "q" or part == "o") and angle.of_queries or angle.of_keys
 end
 
 return M

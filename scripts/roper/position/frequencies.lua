@@ -14,6 +14,17 @@ options_of.define("FrequencyOptions", {
   { "rotate", "string", "qk", 'which tensors are rotated: any letters of "qkvo"' },
 })
 
+--- Checks an option `rotate`.
+---
+--- Errors: letters other than those of "qkvo".
+---@param name string of the scheme
+---@param rotate string
+function M.check_rotate(name, rotate)
+  if rotate:find "[^qkvo]" then
+    error(('%s: option rotate: expected letters of "qkvo", got %q'):format(name, rotate), 0)
+  end
+end
+
 --- The number of rotated features, `fraction * dim`.
 ---
 --- Errors: a number that is not even and whole, from 2 to `dim`.

@@ -63,9 +63,7 @@ return {
   per_layer = true,
   state = { "step" },
   init = function(self)
-    if self.rotate:find "[^qkvo]" then
-      error(('grape_m: option rotate: expected letters of "qkvo", got %q'):format(self.rotate), 0)
-    end
+    frequencies.check_rotate("grape_m", self.rotate)
     local pairs_of = frequencies.rotated("grape_m", { dim = self.dim, fraction = 1 }) // 2
     for option, is_used in pairs { heads = self.per_head or self.step_per_head,
       d_model = self.context } do

@@ -4,7 +4,8 @@
 ---
 ---     R rotates pair t by p θ_t;   initially θ_t = base^(−2t/d)
 ---
---- Errors: `dim` is missing or odd; `heads` is missing with `per_head`.
+--- Errors: `dim` is missing or odd; `rotate` has other letters than those of "qkvo"; `heads` is
+--- missing with `per_head`.
 ---
 ---     > learned = roper.position.learned_frequencies{dim = 4}
 ---     > learned:parameters().theta
@@ -39,6 +40,7 @@ return {
   },
   per_layer = true,
   init = function(self)
+    frequencies.check_rotate("learned_frequencies", self.rotate)
     local rotated = frequencies.rotated("learned_frequencies", { dim = self.dim, fraction = 1 })
     local theta = core.tensor(frequencies.powers(self.base, rotated))
     if self.per_head then

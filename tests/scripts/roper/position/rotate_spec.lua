@@ -84,6 +84,10 @@ describe("rotate", function()
       assert.is_true(models.difference(output("roper"), output("rope")) > 0.1)
     end)
 
+    it("of " .. name .. " refuses other letters", function()
+      assert.error_matches(function() as_rope(name, "qkw") end, 'expected letters of "qkvo"')
+    end)
+
     it("lets " .. name .. " rotate values and output too", function()
       local findings = roper.position.check({ type = name, rotate = "qkvo" })
       assert.is_true(findings.ok, tostring(findings))
