@@ -25,3 +25,11 @@ RpStatus rp_packed_floor(const RpProblemLaw *law, int64_t length, double *nats)
   rp_free(total);
   return RP_OK;
 }
+
+double rp_repeated_floor(const double *entropy, int64_t problem, int64_t length)
+{
+  double total = -entropy[0];
+  for (int64_t i = 0; i < problem && i < length; i++)
+    total += entropy[i] * (double)(length / problem + (i < length % problem));
+  return total / (double)(length - 1);
+}

@@ -27,4 +27,10 @@ typedef struct RpProblemLaw {
 */
 RpStatus rp_packed_floor(const RpProblemLaw *law, int64_t length, double *nats);
 
+/*
+** The floor, as above, if all problems have `problem` characters. entropy[i] is the
+** expected nats of character i + 1.
+*/
+double rp_repeated_floor(const double *entropy, int64_t problem, int64_t length);
+
 #endif

@@ -6,7 +6,9 @@
 #define EVERY_KIND(KIND)                                                                           \
   KIND(addition)                                                                                   \
   KIND(copy)                                                                                       \
+  KIND(needle)                                                                                     \
   KIND(recall)                                                                                     \
+  KIND(selective_copy)                                                                             \
   KIND(substring_index)                                                                            \
   KIND(substring_prefix)
 

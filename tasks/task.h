@@ -99,10 +99,13 @@ typedef struct RpTaskKind {
   */
   void (*positions)(RpText row, double *positions);
 
-  /* If problems are independent: set the probabilities and entropies, all 0 before. Else NULL. */
+  /*
+  ** Set the probabilities and entropies, all 0 before, if problems are independent and have at
+  ** most RP_LONGEST_PROBLEM characters. Else NULL.
+  */
   void (*law)(const RpTask *task, RpProblemLaw *law);
 
-  /* Compute rp_task_floor if `law` is NULL; called once per task. */
+  /* Compute rp_task_floor if `law` is NULL; called once per task. May use task->state. */
   RpStatus (*floor)(const RpTask *task, double *nats, double *error);
 } RpTaskKind;
 

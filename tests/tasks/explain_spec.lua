@@ -14,6 +14,10 @@ local TASKS <const> = {
   { "copy", { alphabet = 3, letters = 9, length = 60 } },
   { "recall", { pairs = 7, length = 90 } },
   { "recall", { pairs = 52, length = 300 } },
+  { "selective_copy", { letters = 5, filler = 9, alphabet = 3, length = 50 } },
+  { "selective_copy", { letters = 16, filler = 48, length = 200 } },
+  { "needle", { distance = 3, spread = 7, length = 55 } },
+  { "needle", { distance = 9, spread = 4, before = 6, alphabet = 2, length = 134 } },
 }
 
 local function make(name, options, seed)
@@ -100,6 +104,10 @@ describe("task:explain", function()
       { roper.tasks.copy({ length = 60 }), "kqhzz>kqhzz#a>a#ab", "......kqhzz...a...", { 7, 6 } },
       { roper.tasks.recall({ length = 60 }), "?k3Q8b1>b1k3Q8?a2>a2?b", ".........1.3.8.....2..",
         { 12, 9 } },
+      { roper.tasks.selective_copy({ letters = 3, filler = 4, length = 60 }),
+        "..k.hk.>khk#a.b..a.>ab", "........khk.........ab", { 10, 5 } },
+      { roper.tasks.needle({ distance = 4, spread = 3, length = 60 }),
+        "abK7az?K7L0lmno?L0z", "........7........0.", { 18, 7 } },
     }) do
       local task, row, expected, one = table.unpack(case)
       row = row:sub(1, #expected)
@@ -135,10 +143,13 @@ describe("task:explain", function()
     local rows = { addition = "?d=77+38; 7e0+8e0+0e0==15e0 and 7e1+3e1+1e1==11e1 and 0e2+0e2+1e2"
       .. "==1e2 and d==115#?d=", substring_index = "?s='dyjeofuxvejmg'; s[12:]=='g'#?s='abc",
       substring_prefix = "abcdabcdab>abcdabcdabcad>dabcdabcad", copy = "kqhzz>kqhzz#a>a#ab>a",
-      recall = "?k3Q8b1>b1k3Q8?a2>a2?b1c4>c" }
+      recall = "?k3Q8b1>b1k3Q8?a2>a2?b1c4>c", selective_copy = "..k.bk.>kbk#a.b..a.>ab",
+      needle = "abK7az?K7L0lmno?L0zB" }
+    local options = { substring_prefix = { substring_length = 10, random_length = 3, length = 60 },
+      selective_copy = { letters = 3, filler = 4, length = 60 },
+      needle = { distance = 4, spread = 3, length = 60 } }
     for name, row in pairs(rows) do
-      local task = roper.tasks[name](name == "substring_prefix"
-        and { substring_length = 10, random_length = 3, length = 60 } or { length = 120 })
+      local task = roper.tasks[name](options[name] or { length = 120 })
       local function explain(text)
         return pcall(task.explain, task, task:encode(text):view({ 1, -1 }))
       end

@@ -10,6 +10,8 @@ local options_of = {
   },
   copy = { alphabet = 5, letters = 6, length = 50, seed = 7 },
   recall = { pairs = 5, length = 50, seed = 7 },
+  needle = { distance = 4, spread = 9, before = 1, alphabet = 5, length = 50, seed = 7 },
+  selective_copy = { letters = 4, filler = 6, alphabet = 5, length = 50, seed = 7 },
 }
 
 -- Those that C implements.

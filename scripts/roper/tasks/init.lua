@@ -20,7 +20,7 @@ local OPTIONS <const> = { text = text.OPTIONS }
 --- The names of all tasks, in alphabetical order; registered ones are included.
 ---
 ---     > table.unpack(roper.tasks.list(), 1, 3)
----     "addition"	"copy"	"recall"
+---     "addition"	"copy"	"needle"
 ---@return string[] names
 function M.list()
   local names = tables.joined(core.tasks.list(), tables.keys(OPTIONS), own.names())

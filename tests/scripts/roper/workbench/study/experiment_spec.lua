@@ -11,9 +11,10 @@ before_each(scratch.create)
 after_each(scratch.remove)
 
 local POSITIONS = table.concat(roper.position.list(), ", ") .. ", twice"
-local NAMES <const> = { "addition", "copy", "recall", "substring_index", "substring_prefix" }
-local ALL <const> = { "addition", "copy", "language_model", "recall", "substring_index",
+local NAMES <const> = { "addition", "copy", "needle", "recall", "selective_copy", "substring_index",
   "substring_prefix" }
+local ALL <const> = { "addition", "copy", "language_model", "needle", "recall", "selective_copy",
+  "substring_index", "substring_prefix" }
 
 describe("experiment.list", function()
   it("finds the files of scripts/experiments", function()
@@ -373,7 +374,7 @@ describe("experiment.longer", function()
         local config = experiment.configure(name, { preset = preset })
         local list, times = experiment.longer(config)
         assert.equal(3, #list)
-        assert.same({ 1.5, 2, 4 }, times)
+        assert.same(experiment.definition(name).times or { 1.5, 2, 4 }, times)
         local trained = experiment.build(config).task
         for _, changes in ipairs(list) do
           local longer = evaluation.fresh(trained, 5, changes)
@@ -390,5 +391,24 @@ describe("experiment.longer", function()
     assert.same({ { pairs = 9, length = 97 }, { pairs = 12, length = 130 },
       { pairs = 24, length = 260 } },
       (experiment.longer(experiment.configure("recall", { preset = "comparison" }))))
+  end)
+
+  it("asks for a needle 2, 4 and 8 times as far, at no distance of training", function()
+    local config = experiment.configure("needle", { preset = "smoke" })
+    assert.same({ 3, 8, 33 }, { config.distance, config.spread, config.length })
+    local list = experiment.longer(config)
+    assert.same({ { distance = 14, length = 66 }, { distance = 36, length = 132 },
+      { distance = 80, length = 264 } }, list)
+    for _, changes in ipairs(list) do
+      local task = evaluation.fresh(experiment.build(config).task, 1, changes)
+      local _, sources = task:explain((task:batch(40)))
+      for _, row in ipairs(sources:totable()) do
+        for at, source in ipairs(row) do
+          local distance = at - 1 - source
+          assert.is_true(source < 0 or distance >= changes.distance
+            and distance <= changes.distance + 8 and distance > 11)
+        end
+      end
+    end
   end)
 end)

@@ -13,7 +13,8 @@ local uv = require("luv")
 before_each(scratch.create)
 after_each(scratch.remove)
 
-local NAMES <const> = { "addition", "copy", "recall", "substring_index", "substring_prefix" }
+local NAMES <const> = { "addition", "copy", "needle", "recall", "selective_copy", "substring_index",
+  "substring_prefix" }
 
 describe("run.run", function()
   it("runs every smoke preset to its end", function()
