@@ -41,13 +41,32 @@ describe("eval and sample", function()
     it("repeats the results of the run", function()
       local found = roper("eval", folder)
       assert.equal("", found[3])
-      local lines = { measures.line(result), "",
-        "  longer problems  solved  accuracy    loss   floor" }
+      local before, after = found[2]:match("^(.-\n\n)  tokens back .-\n(\n.*)$")
+      assert.equal(measures.line(result) .. "\n\n", before)
+      local lines = { "", "  longer problems  solved  accuracy    loss   floor" }
       for _, entry in ipairs(result.longer) do
         lines[#lines + 1] = ("  %s     %d of 4     %.3f  %.4f  %.4f"):format(entry.name,
           entry.solved, entry.accuracy, entry.loss, entry.floor)
       end
-      assert.equal(table.concat(lines, "\n") .. "\n", found[2])
+      assert.equal(table.concat(lines, "\n") .. "\n", after)
+    end)
+
+    it("prints the accuracy by the distance to the source, in ranges that double", function()
+      local needle, run_folder = train("needle", "needle", { spread = 14, length = 65 })
+      local rows = { "  tokens back to the source  accuracy  answer tokens" }
+      for _, bounds in ipairs({ { 3, 4 }, { 5, 8 }, { 9, 16 }, { 17, 17 } }) do
+        local right, count = 0, 0
+        for _, entry in ipairs(needle.by_distance) do
+          if entry.distance >= bounds[1] and entry.distance <= bounds[2] then
+            right, count = right + entry.right, count + entry.count
+          end
+        end
+        local range = bounds[1] < bounds[2] and ("%d to %d"):format(table.unpack(bounds)) or "17"
+        rows[#rows + 1] = ("  %-25s     %.3f  %13d"):format(range, right / count, count)
+      end
+      assert.truthy(roper("eval", run_folder)[2]:find(table.concat(rows, "\n") .. "\n", 1, true))
+      assert.matches("  accuracy  answer tokens\n  200 +[%d.]+ +%d+\n",
+        roper("eval", run_folder, "distance=200", "spread=0", "length=609")[2])
     end)
 
     it("evaluates other and fewer problems", function()
