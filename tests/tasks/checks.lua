@@ -92,6 +92,22 @@ function M.refuses(task, message, questions)
   end
 end
 
+--- Check that a task explains a row and rejects others.
+---@param task userdata
+---@param row string
+---@param wrong string[] rows with mistakes
+function M.explains(task, row, wrong)
+  local function explain(text)
+    return pcall(task.explain, task, task:encode(text):view({ 1, -1 }))
+  end
+  assert.is_true(explain(row))
+  for _, text in ipairs(wrong) do
+    local ok, message = explain(text)
+    assert.is_false(ok, text)
+    assert.truthy(message:find("task:explain: expected a row of " .. task:name(), 1, true))
+  end
+end
+
 --- Check the grade of each corruption of the answers to some questions.
 ---@param task userdata
 ---@param times integer number of questions

@@ -88,6 +88,16 @@ describe("needle:grade", function()
   end)
 end)
 
+describe("needle:explain", function()
+  it("rejects rows with another answer, question, filler or place of the fact", function()
+    checks.explains(make({ distance = 4, spread = 2, before = 1, alphabet = 3 }),
+      "abK7ca?K7bA", {
+        "abK7ca?K8", "abK7ca?Kb", "abK7ca?L", "abK7ca?7", "abK7caaK", "abK7c?K", "abK7cA",
+        "abK7c7", "abKa", "abKK", "ab7", "ab?", "abca", "K7", "?",
+      })
+  end)
+end)
+
 describe("needle:floor", function()
   it("agrees with listing every row, and with an independent computation", function()
     checks.floors(make, golden.needle_floors)

@@ -62,6 +62,16 @@ describe("selective_copy:grade", function()
   end)
 end)
 
+describe("selective_copy:explain", function()
+  it("rejects rows with another answer, separator or number of letters", function()
+    checks.explains(roper.tasks.selective_copy({ letters = 3, filler = 4, alphabet = 4 }),
+      "..b.a.b>bab#b", {
+        "..b.a.b>bbb", "..b.a.b>aab", "..b.a.b>b.", "..b.a.b>ba#", "..b.a.b>babb", "..b.a.b>bab>",
+        "..b.a.b#b", "..b.a.bb", "..b.a..", "..b.abb", "..b>a.b", "baba", ".....",
+      })
+  end)
+end)
+
 describe("selective_copy:floor", function()
   it("agrees with listing every row, and with an independent computation", function()
     checks.floors(roper.tasks.selective_copy, golden.selective_floors)
