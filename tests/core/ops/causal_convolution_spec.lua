@@ -53,6 +53,9 @@ describe("causal_convolution", function()
     gradients.check(function(z) return roper.causal_convolution(z, weight):sin():mean(2) end,
       { { 1, 40, 66 } }, { layouts = false })
     gradients.check(function(w) return roper.causal_convolution(x, w):sin() end, { { 66, 3 } })
+    local many = roper.randn({ 40, 33, 2 }, "float64")
+    gradients.check(function(w) return roper.causal_convolution(many, w):sin() end, { { 2, 3 } },
+      { layouts = false })
   end)
 
   it("does not see later tokens", function()
