@@ -314,9 +314,8 @@ static RpTensor *cross_entropy(lua_State *L)
 **
 ** The product, the loss and the gradients are computed for a slice of rows at a time. In addition
 ** to x, weight and their gradients, this takes memory for `rows` × classes numbers. For the mean,
-** the gradients are computed together with the loss; with reduction = "none", `backward` computes
-*the
-** logits a second time.
+** the gradients are computed together with the loss; with reduction = "none", `backward`
+** computes the logits a second time.
 **
 ** Errors: sizes or dtypes that do not match; a target that is neither a class nor `ignore`; a mean
 ** of rows that all have the target `ignore`.
@@ -405,9 +404,8 @@ static RpTensor *round_to(lua_State *L)
 **     y_{t+p} = x_{t+p} cos α_t + x_t sin α_t
 **
 ** Both tensors may have fewer leading axes. The gradient of the angles is summed over the axes of
-** size 1. Angles are reduced in float64. If the same tensor of angles rotates several tensors of
-*one
-** dtype, its cosines and sines are computed once.
+** size 1. Angles are reduced in float64. If the same angles rotate several tensors of one dtype,
+** their cosines and sines are computed once.
 **
 ** Errors: int32; more than four axes; angles of another shape.
 **

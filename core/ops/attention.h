@@ -17,14 +17,14 @@ RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
 ** x [batch, heads, time, features] rotated by given angles [1 or batch, 1 or heads, time, pairs],
 ** or by their negatives if `back`, with pairs (t, t + pairs) and 2 pairs <= features:
 **
-**   y_t = x_t cos a_t - x_{t + pairs} sin a_t,   y_{t + pairs} = x_{t + pairs} cos a_t + x_t sin
-*a_t
+**   y_t           = x_t cos a_t - x_{t + pairs} sin a_t
+**   y_{t + pairs} = x_{t + pairs} cos a_t + x_t sin a_t
 **
 ** The other features are copied. Both may have fewer leading axes; sizes of 1 are then implied.
 ** The dtype of the angles may differ from that of x; they are reduced in float64. Cosines and
-** sines are kept with `angle` for further calls. d angle_t = dy_{t + pairs} y_t - dy_t y_{t +
-*pairs}
-** (its negative if `back`), summed over broadcast axes.
+** sines are kept in the storage of `angle` for further calls with the same view.
+** d angle_t = dy_{t + pairs} y_t - dy_t y_{t + pairs} (its negative if `back`), summed over
+** broadcast axes.
 */
 RpTensor *rp_op_rotate_by(RpTensor *x, RpTensor *angle, bool back);
 

@@ -79,7 +79,7 @@ RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
   return y;
 }
 
-/* Cosines and sines of packed angles, [2, count], in `dtype`; kept with the angles. */
+/* Cosines and sines of angles, [2, count], in `dtype`; kept in the storage of the angles. */
 static RpTensor *cosines_and_sines(RpTensor *angle, RpDtype dtype)
 {
   RpTensor *kept = rp_tensor_derived(angle);

@@ -45,6 +45,7 @@ static void storage_release(RpStorage *storage)
 {
   if (--storage->references > 0)
     return;
+  rp_tensor_release(storage->derived.values);
   rp_free(storage->data);
   rp_free(storage);
 }
@@ -96,7 +97,6 @@ void rp_tensor_release(RpTensor *tensor)
   if (tensor->node != NULL)
     tensor->release_node(tensor->node);
   rp_tensor_release(tensor->gradient);
-  rp_tensor_release(tensor->derived);
   storage_release(tensor->storage);
   rp_free(tensor);
 }
@@ -155,16 +155,30 @@ RpTensor *rp_tensor_detach(const RpTensor *tensor)
   return rp_tensor_view(tensor, tensor->rank, tensor->shape, tensor->strides, tensor->offset);
 }
 
-void rp_tensor_keep_derived(RpTensor *tensor, RpTensor *derived)
+void rp_tensor_keep_derived(RpTensor *tensor, RpTensor *values)
 {
-  rp_tensor_release(tensor->derived);
-  tensor->derived = rp_tensor_retain(derived);
-  tensor->derived_version = tensor->storage->version;
+  RpStorage *storage = tensor->storage;
+  rp_tensor_retain(values);
+  rp_tensor_release(storage->derived.values);
+  storage->derived = (RpDerived){.values = values,
+                                 .version = storage->version,
+                                 .rank = tensor->rank,
+                                 .offset = tensor->offset};
+  for (int i = 0; i < tensor->rank; i++) {
+    storage->derived.shape[i] = tensor->shape[i];
+    storage->derived.strides[i] = tensor->strides[i];
+  }
 }
 
 RpTensor *rp_tensor_derived(const RpTensor *tensor)
 {
-  return tensor->derived_version == tensor->storage->version ? tensor->derived : NULL;
+  const RpDerived *derived = &tensor->storage->derived;
+  const size_t bytes = (size_t)tensor->rank * sizeof tensor->shape[0];
+  const bool same = derived->version == tensor->storage->version && derived->rank == tensor->rank &&
+                    derived->offset == tensor->offset &&
+                    memcmp(derived->shape, tensor->shape, bytes) == 0 &&
+                    memcmp(derived->strides, tensor->strides, bytes) == 0;
+  return same ? derived->values : NULL;
 }
 
 int64_t rp_tensor_count(const RpTensor *tensor)

@@ -13,16 +13,26 @@
 #include "core/base/dtype.h"
 #include "core/base/status.h"
 
+typedef struct RpTensor RpTensor;
+typedef struct RpNode RpNode; /* the operation that computed a tensor: core/graph/graph.h */
+
+/* Values computed from the elements of one view of a storage; see rp_tensor_keep_derived. */
+typedef struct RpDerived {
+  RpTensor *values; /* NULL, or owned */
+  uint64_t version; /* of the storage when they were computed */
+  int rank;         /* of the view, and its layout */
+  int64_t shape[RP_MAX_RANK], strides[RP_MAX_RANK], offset;
+} RpDerived;
+
 typedef struct RpStorage {
   void *data;
   int64_t bytes;
   uint64_t version; /* incremented by every write in place; backward refuses stale values */
   int references;
+  RpDerived derived;
 } RpStorage;
 
-typedef struct RpNode RpNode; /* the operation that computed a tensor: core/graph/graph.h */
-
-typedef struct RpTensor {
+struct RpTensor {
   int references;
   RpDtype dtype;
   int rank; /* 0 for a scalar */
@@ -30,15 +40,13 @@ typedef struct RpTensor {
   int64_t strides[RP_MAX_RANK]; /* in elements; 0 for a broadcast axis */
   int64_t offset;               /* in elements, from the start of the storage */
   RpStorage *storage;
-  bool is_mask;              /* int32, 0 or 1; indexing reads it as a mask, not as indices */
-  bool is_parameter;         /* gradients are accumulated here */
-  struct RpTensor *gradient; /* of a parameter, NULL before the first backward; owned */
-  int pending;               /* of a parameter: number of gradients still to be added by backward */
-  struct RpTensor *derived;  /* see rp_tensor_keep_derived; NULL, or owned */
-  uint64_t derived_version;  /* of the storage when `derived` was computed */
-  RpNode *node;              /* NULL if no gradient flows; owned */
+  bool is_mask;       /* int32, 0 or 1; indexing reads it as a mask, not as indices */
+  bool is_parameter;  /* gradients are accumulated here */
+  RpTensor *gradient; /* of a parameter, NULL before the first backward; owned */
+  int pending;        /* of a parameter: number of gradients still to be added by backward */
+  RpNode *node;       /* NULL if no gradient flows; owned */
   void (*release_node)(RpNode *node);
-} RpTensor;
+};
 
 /*
 ** Set *count to the number of elements of a shape. RP_BAD_ARGUMENT for a rank above
@@ -84,12 +92,15 @@ RpTensor *rp_tensor_permute(const RpTensor *tensor, const int *order);
 RpTensor *rp_tensor_detach(const RpTensor *tensor);
 
 /*
-** Keep `derived`, values computed from the elements of the tensor (such as the cosines of angles),
-** with one more reference, until the tensor is released or other values are kept.
+** Keep `values`, computed from the elements of the tensor (such as the cosines of angles), with one
+** more reference, in its storage: until that is released, or until other values are kept there.
 */
-void rp_tensor_keep_derived(RpTensor *tensor, RpTensor *derived);
+void rp_tensor_keep_derived(RpTensor *tensor, RpTensor *values);
 
-/* The values kept last, borrowed; NULL if there are none, or if the elements have changed since. */
+/*
+** The values kept last, borrowed, if they were computed from this view of the storage (the same
+** shape, strides and offset) and if its elements have not changed since; else NULL.
+*/
 RpTensor *rp_tensor_derived(const RpTensor *tensor);
 
 /* Number of elements; 1 for a scalar. */

@@ -135,6 +135,31 @@ describe("rotate by angles", function()
     arrays.close(roper.tensor({ 0, 1 }), roper.rotate(x, angle):detach(), 1e-7)
   end)
 
+  it("keeps the cosines of one view of the angles, apart from those of other views", function()
+    roper.seed(7)
+    local stored, x = roper.randn({ 5, 4, 4 }, "float64"), roper.randn({ 4, 4, 8 }, "float64")
+    for _, angle in ipairs({ stored:narrow(1, 1, 4), stored:narrow(1, 1, 4):narrow(3, 1, 2),
+      stored:narrow(1, 1, 4), stored:narrow(1, 1, 4):narrow(3, 1, 1):squeeze(3),
+      stored:narrow(1, 2, 4),
+      stored:narrow(1, 2, 4):transpose(2, 3), stored[1], stored:narrow(1, 1, 1),
+      stored:view({ 20, 4 }):narrow(1, 1, 4) }) do
+      arrays.check(rotated(x, angle), roper.rotate(x, angle), 1e-14)
+      arrays.check(rotated(x, angle, true), roper.rotate(x, angle:detach(), true), 1e-14)
+    end
+    local function added(f)
+      collectgarbage()
+      local before = roper.memory().live
+      local result = f()
+      collectgarbage()
+      return roper.memory().live - before, result
+    end
+    local many, angle = roper.ones({ 1000, 8 }), roper.ones({ 1000, 4 }):parameter()
+    local first, y = added(function() return roper.rotate(many, angle) end)
+    local again, z = added(function() return roper.rotate(many, angle:view({ 1000, 4 })) end)
+    assert.is_true(first > 2 * 32000 and again < 2 * 32000, again)
+    arrays.close(y:detach(), z:detach(), 0)
+  end)
+
   it("equals a rotary with the same angles, for time before heads in memory too", function()
     roper.seed(5)
     local rope = roper.position.rope({ dim = 8 })
