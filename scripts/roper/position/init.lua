@@ -12,6 +12,7 @@ local syntax = require "roper.position.syntax"
 local tables = require "roper.base.tables"
 local texts = require "roper.position.text"
 local uv = require "luv"
+require "roper.position.by_distance" -- methods of Positions
 
 local M = {}
 
