@@ -103,22 +103,39 @@ static RpStatus cross_entropy_gradient(int64_t rows, int64_t n, const void *x_da
   return rp_interrupt_status();
 }
 
+enum { LINES = 16 }; /* adjacent lines that are summed together, to read memory in its order */
+
+/* Cumulative sums of `lines` <= LINES adjacent lines of n elements, `step` apart. */
+static inline void cumulate_lines(int64_t lines, int64_t n, int64_t step, const REAL *x, REAL *y)
+{
+  double sum[LINES] = {0};
+  for (int64_t at = 0; at < n; at++) {
+    if (at % (1 << 12) == 0 && rp_interrupted())
+      break;
+    for (int64_t i = 0; i < lines; i++) {
+      sum[i] += (double)x[at * step + i];
+      y[at * step + i] = (REAL)sum[i];
+    }
+  }
+}
+
 static RpStatus cumulate(int64_t outer, int64_t n, int64_t inner, bool reverse, const void *x_data,
                          void *y_data)
 {
-  const REAL *x = x_data;
-  REAL *y = y_data;
+  const int64_t bundles = (inner + LINES - 1) / LINES, step = reverse ? -inner : inner;
 #pragma omp parallel for schedule(static) if (outer * n * inner > 1 << 15)
-  for (int64_t line = 0; line < outer * inner; line++) {
-    const int64_t start = line / inner * n * inner + line % inner;
-    double sum = 0;
-    for (int64_t step = 0; step < n; step++) {
-      if (step % (1 << 16) == 0 && rp_interrupted())
-        break;
-      const int64_t at = start + (reverse ? n - 1 - step : step) * inner;
-      sum += (double)x[at];
-      y[at] = (REAL)sum;
-    }
+  for (int64_t unit = 0; unit < outer * bundles; unit++) {
+    const int64_t first = unit % bundles * LINES;
+    const int64_t lines = inner - first < LINES ? inner - first : LINES;
+    const int64_t start = (unit / bundles * n + (reverse ? n - 1 : 0)) * inner + first;
+    const REAL *x = (const REAL *)x_data + start;
+    REAL *y = (REAL *)y_data + start;
+    if (lines == LINES)
+      cumulate_lines(LINES, n, step, x, y);
+    else if (lines == 1)
+      cumulate_lines(1, n, step, x, y);
+    else
+      cumulate_lines(lines, n, step, x, y);
   }
   return rp_interrupt_status();
 }
