@@ -45,16 +45,17 @@ typedef struct RpGemm {
 } RpGemm;
 
 /*
-** Cosines and sines for each position and pair: [1 or batch, length, pairs]; for `rotate`,
-** [1 or batch, 1 or heads, length, pairs].
+** Cosines and sines for each position and pair, pairs adjacent: [1 or batch, length, pairs]; for
+** `rotate`, [1 or batch, 1 or heads, length, pairs].
 */
 typedef struct RpTable {
   const void *cosine, *sine;
   int64_t batch_stride; /* 0 if all rows of the batch share positions */
   int64_t head_stride;  /* 0 if all heads share positions; only `rotate` reads it */
-  int64_t pairs;        /* rotated features / 2; 0 rotates nothing */
-  int64_t first;        /* index of the first rotated feature */
-  bool interleaved;     /* pairs (2t, 2t+1); else (t, t + pairs) */
+  int64_t time_stride;
+  int64_t pairs;    /* rotated features / 2; 0 rotates nothing */
+  int64_t first;    /* index of the first rotated feature */
+  bool interleaved; /* pairs (2t, 2t+1); else (t, t + pairs) */
 } RpTable;
 
 /* Address and strides of a [batch, heads, time, features] operand; features are adjacent. */
@@ -203,8 +204,8 @@ typedef struct RpKernels {
                      int64_t features, const RpHeads *x, const RpHeads *y);
   /*
   ** The gradients of `rotate` for a table of pairs (t, t + pairs) from feature 0 on: dx (unless
-  ** NULL) and, in float64, that of the angles, packed [1 or batch, 1 or heads, time, pairs] as the
-  ** table, each summed over the vectors that it rotated. dy must not be empty.
+  ** NULL) and, in float64, that of the angles, with the strides of the table, each summed over
+  ** the vectors that it rotated. dy must not be empty.
   */
   RpStatus (*rotate_gradient)(const RpTable *table, bool back, int64_t batch, int64_t heads,
                               int64_t time, int64_t features, const RpHeads *y, const RpHeads *dy,

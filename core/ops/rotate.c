@@ -6,11 +6,15 @@
 #include "core/tensor/copy.h"
 #include "core/tensor/create.h"
 
-/* A new tensor with the dtype and shape of x, and time before heads in memory if x has them so. */
+/* True if time comes before heads in memory, in which case results are stored in this order too. */
+static bool is_time_major(const RpTensor *x)
+{
+  return x->rank == 4 && x->strides[1] < x->strides[2];
+}
+
 static RpTensor *new_laid_out_as(const RpTensor *x)
 {
-  return x->rank == 4 && x->strides[1] < x->strides[2] ? rp_heads_time_major(x->dtype, x->shape)
-                                                       : rp_tensor_new_like(x);
+  return is_time_major(x) ? rp_heads_time_major(x->dtype, x->shape) : rp_tensor_new_like(x);
 }
 
 /* The sizes of batch, heads, time and features. */
@@ -42,6 +46,7 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
   RpTable table = {.pairs = node->integers[1],
                    .interleaved = node->integers[2] != 0,
                    .batch_stride = node->integers[3],
+                   .time_stride = node->integers[1],
                    .first = node->integers[4]};
   if (table.pairs > 0) {
     table.cosine = rp_tensor_data(node->saved[0]);
@@ -79,6 +84,19 @@ RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
   return y;
 }
 
+/* Angles in float64, packed in their own order of heads and time. */
+static RpTensor *pack_angles(RpTensor *angle)
+{
+  RpTensor *view = is_time_major(angle) ? rp_tensor_permute(angle, (const int[]){0, 2, 1, 3})
+                                        : rp_tensor_retain(angle);
+  RpTensor *packed = NULL;
+  if (view != NULL)
+    packed = view->dtype == RP_FLOAT64 ? rp_tensor_contiguous(view)
+                                       : rp_tensor_convert(view, RP_FLOAT64);
+  rp_tensor_release(view);
+  return packed;
+}
+
 /* Cosines and sines of angles, [2, count], in `dtype`; kept in the storage of the angles. */
 static RpTensor *cosines_and_sines(RpTensor *angle, RpDtype dtype)
 {
@@ -86,8 +104,7 @@ static RpTensor *cosines_and_sines(RpTensor *angle, RpDtype dtype)
   if (kept != NULL && kept->dtype == dtype)
     return rp_tensor_retain(kept);
   const int64_t shape[] = {2, rp_tensor_count(angle)};
-  RpTensor *packed = angle->dtype == RP_FLOAT64 ? rp_tensor_contiguous(angle)
-                                                : rp_tensor_convert(angle, RP_FLOAT64);
+  RpTensor *packed = pack_angles(angle);
   RpTensor *both = packed != NULL ? rp_tensor_new(dtype, 2, shape) : NULL;
   if (both != NULL) {
     char *cosine = rp_tensor_data(both);
@@ -103,14 +120,18 @@ static RpTensor *cosines_and_sines(RpTensor *angle, RpDtype dtype)
 }
 
 /* The table of `both` for angles of these sizes. */
-static RpTable table_of(const RpTensor *both, const int64_t *sizes)
+static RpTable table_of(const RpTensor *both, const int64_t *sizes, bool time_major)
 {
   const char *cosine = rp_tensor_data(both);
+  const int64_t heads = sizes[1], time = sizes[2], pairs = sizes[3];
   return (RpTable){.cosine = cosine,
                    .sine = cosine + both->shape[1] * (int64_t)rp_dtype_size(both->dtype),
-                   .batch_stride = sizes[0] > 1 ? sizes[1] * sizes[2] * sizes[3] : 0,
-                   .head_stride = sizes[1] > 1 ? sizes[2] * sizes[3] : 0,
-                   .pairs = sizes[3]};
+                   .batch_stride = sizes[0] > 1 ? heads * time * pairs : 0,
+                   .head_stride = heads == 1   ? 0
+                                  : time_major ? pairs
+                                               : time * pairs,
+                   .time_stride = time_major ? heads * pairs : pairs,
+                   .pairs = pairs};
 }
 
 /* The gradient of the angles in float64; that of x is written to dx unless that is NULL. */
@@ -120,7 +141,9 @@ static RpTensor *angle_gradient(const RpNode *node, const RpTable *table, RpTens
   const RpTensor *y = node->saved[1];
   if (rp_tensor_count(y) == 0)
     return rp_tensor_full(RP_FLOAT64, node->edges[1].rank, node->edges[1].shape, 0);
-  RpTensor *dangle = rp_tensor_new(RP_FLOAT64, node->edges[1].rank, node->edges[1].shape);
+  RpTensor *dangle = node->integers[6] != 0
+                         ? rp_heads_time_major(RP_FLOAT64, node->edges[1].shape)
+                         : rp_tensor_new(RP_FLOAT64, node->edges[1].rank, node->edges[1].shape);
   if (dangle == NULL)
     return NULL;
   const RpHeads result = rp_heads_of(y), gradient = rp_heads_of(dy);
@@ -133,11 +156,11 @@ static RpTensor *angle_gradient(const RpNode *node, const RpTable *table, RpTens
                                  dangle);
 }
 
-/* integers: back, batch, heads, time and pairs of the angles, their dtype; saved: cosines and
-   sines, and y if the angles need a gradient */
+/* integers: back, batch, heads, time and pairs of the angles, their dtype, are they time-major;
+   saved: cosines and sines, and y if the angles need a gradient */
 static RpStatus by_angle_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
-  const RpTable table = table_of(node->saved[0], node->integers + 1);
+  const RpTable table = table_of(node->saved[0], node->integers + 1, node->integers[6] != 0);
   if (!rp_node_wants(node, 1)) {
     gradients[0] = rotate_by(dy, &table, node->integers[0] == 0);
     return gradients[0] != NULL ? RP_OK : rp_last_status();
@@ -176,7 +199,7 @@ RpTensor *rp_op_rotate_by(RpTensor *x, RpTensor *angle, bool back)
                      rp_tensor_shape_text(angle));
   RpTensor *both = cosines_and_sines(angle, x->dtype), *y = NULL;
   if (both != NULL) {
-    const RpTable table = table_of(both, of_angle);
+    const RpTable table = table_of(both, of_angle, is_time_major(angle));
     RpTensor *const inputs[] = {x, angle};
     y = rotate_by(x, &table, back);
     y = rp_graph_record(&type, y, 2, inputs, 2,
@@ -186,6 +209,7 @@ RpTensor *rp_op_rotate_by(RpTensor *x, RpTensor *angle, bool back)
     y->node->integers[0] = back;
     memcpy(y->node->integers + 1, of_angle, sizeof of_angle);
     y->node->integers[5] = angle->dtype;
+    y->node->integers[6] = is_time_major(angle);
   }
   rp_tensor_release(both);
   return y;

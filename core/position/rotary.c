@@ -416,6 +416,7 @@ RpStatus rp_rotary_table(const RpRotary *rotary, unsigned part, bool inverse, Rp
   }
   table->table.cosine = rp_tensor_data(table->cosine);
   table->table.sine = rp_tensor_data(table->sine);
+  table->table.time_stride = pairs;
   table->table.batch_stride = each ? time * pairs : 0;
   if (kept != NULL) {
     rp_rotary_table_release(&kept->table);

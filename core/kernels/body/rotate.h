@@ -46,7 +46,7 @@ static inline void add_angle_gradient(int64_t pairs, bool back, const REAL *rest
     sum[t] += (double)(sign * (dy[t + pairs] * y[t] - dy[t] * y[t + pairs]));
 }
 
-/* Each unit owns some rows of dangle, and all vectors that are rotated by them. */
+/* Each unit owns some rows of dangle, and all vectors that were rotated by their angles. */
 static RpStatus rotate_gradient(const RpTable *table, bool back, int64_t batch, int64_t heads,
                                 int64_t time, int64_t features, const RpHeads *y, const RpHeads *dy,
                                 const RpHeads *dx, double *dangle)
@@ -59,10 +59,11 @@ static RpStatus rotate_gradient(const RpTable *table, bool back, int64_t batch, 
 #pragma omp parallel for schedule(static) if (batch * heads * time * features > 1 << 13)
   for (int64_t unit = 0; unit < groups * head_groups * blocks; unit++) {
     const int64_t first = unit % blocks * ROTATED_TOGETHER;
-    const int64_t group = unit / blocks, g = group / head_groups, k = group % head_groups;
+    const int64_t g = unit / blocks / head_groups, k = unit / blocks % head_groups;
     const int64_t end = first + ROTATED_TOGETHER < time ? first + ROTATED_TOGETHER : time;
-    double *sum = dangle + (group * time + first) * pairs;
-    memset(sum, 0, (size_t)((end - first) * pairs) * sizeof *sum);
+    double *sum = dangle + g * table->batch_stride + k * table->head_stride;
+    for (int64_t t = first; t < end; t++)
+      memset(sum + t * table->time_stride, 0, (size_t)pairs * sizeof *sum);
     for (int64_t b = g * together; b < (g + 1) * together; b++)
       for (int64_t h = k * heads_together; h < (k + 1) * heads_together; h++) {
         if (rp_interrupted())
@@ -72,7 +73,7 @@ static RpStatus rotate_gradient(const RpTable *table, bool back, int64_t batch, 
         const REAL *gradient = (const REAL *)dy->data + b * dy->batch + h * dy->head;
         for (int64_t t = first; t < end; t++) {
           add_angle_gradient(pairs, back, result + t * y->time, gradient + t * dy->time,
-                             sum + (t - first) * pairs);
+                             sum + t * table->time_stride);
           if (dx != NULL)
             rotate_vector(&local, !back, b, t, features, gradient + t * dy->time,
                           (REAL *)dx->data + b * dx->batch + h * dx->head + t * dx->time);

@@ -44,7 +44,7 @@ static inline void rotate_vector(const RpTable *table, bool back, int64_t batch,
                                  int64_t features, const REAL *restrict x, REAL *restrict y)
 {
   const int64_t pairs = table->pairs;
-  const int64_t row = batch * table->batch_stride + time * pairs;
+  const int64_t row = batch * table->batch_stride + time * table->time_stride;
   const REAL *restrict cosine = (const REAL *)table->cosine + row;
   const REAL *restrict sine = (const REAL *)table->sine + row;
   const REAL sign = back ? -1 : 1;
