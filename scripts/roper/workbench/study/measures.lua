@@ -84,6 +84,7 @@ M.ALL = {
     kind = "problems" },
   { name = "accuracy", title = "accuracy", digits = 4, length_digits = 3, sign = 1,
     kind = "problems", by_length = "problems", low = 0, high = 1,
+    legend = "share of answer tokens predicted correctly",
     length_legend = "Answer tokens of problems" },
   { name = "loss", title = "loss", digits = 4, sign = -1, in_table = true, is_brief = true,
     legend = "nats per token on held-out sequences",
@@ -185,10 +186,12 @@ function M.main(experiments)
   return by_name[found or has_problems and "solved" or "bits_per_byte"]
 end
 
---- Returns the measures whose curves every report shows: the main one, then the defaults of both
---- kinds of task.
+--- Returns the measures whose curves every report shows: the main one, if it has a curve, then the
+--- defaults of both kinds of task.
+---@param main Measure
+---@return Measure[] measures each with `curve`; the first is the main one, or replaces it
 function M.with_curves(main)
-  local list = { main }
+  local list = { main.curve and main or nil }
   for _, measure in ipairs { by_name.solved, by_name.bits_per_byte } do
     list[#list + 1] = measure ~= main and measure or nil
   end

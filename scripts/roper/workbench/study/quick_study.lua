@@ -76,7 +76,7 @@ function M.run(options)
   say_machine()
   say(("Training %s on %s, %s each\n"):format(table.concat(design.methods, " and "),
     o.experiment, counted(design.seeds, "seed")))
-  local measure = measures.main { o.experiment }
+  local measure = measures.with_curves(measures.main { o.experiment })[1]
   local sweep, failed = sweeps.run { what = o.experiment, fields = fields, folder = folder,
     jobs = o.jobs, stream = o.stream, resume_command = o.resume_command,
     chart = live_curves.following(folder, measure, o.stream) }

@@ -142,7 +142,7 @@ end
 ---@param rows number of the terminal; infinite: all runs are shown
 ---@return string[] lines at most `rows`, unless the terminal is tiny
 function M.lines(sweep, columns, rows)
-  local measure = measures.main { sweep.experiment }.curve
+  local measure = measures.with_curves(measures.main { sweep.experiment })[1].curve
   local total = #sweep.trials
   local drawn = chart(sweep, measure, columns, math.min(1000, rows - math.min(total, LEAST_RUNS)))
   -- Other lines: the counts, the head, a line for hidden columns and one for hidden runs.

@@ -74,7 +74,8 @@ end
 --- Returns the differences in the most important measures, for a terminal.
 function M.brief(summary)
   local shown = tables.map(summary.pairs, function(pair)
-    return pair.measure.is_brief and pair.n > 0 and pair or nil
+    local is_shown = pair.measure.is_brief or pair.measure == summary.measure
+    return is_shown and pair.n > 0 and pair or nil
   end)
   if #shown > MOST then
     return ("%d differences between runs of the same seed are only on the page; --baseline METHOD "

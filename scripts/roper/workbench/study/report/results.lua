@@ -52,7 +52,8 @@ local function columns_of(summary)
   end
   for _, measure in ipairs(summary.measures) do
     local name, digits = measure.name, measure.digits
-    list[#list + 1] = measure.in_table and { measure:heading(first), measure.legend,
+    local is_column = measure.in_table or measure == summary.measure and measure.legend
+    list[#list + 1] = is_column and { measure:heading(first), measure.legend,
       function(entry) return number.summary(entry[name], digits) end } or nil
     list[#list + 1] = is_trimmed and measure == summary.measure and { "study’s mean",
       "without the worst tenth of the runs, rounded down, and how many that leaves",

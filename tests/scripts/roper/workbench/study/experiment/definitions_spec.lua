@@ -110,6 +110,19 @@ describe("experiment.register", function()
     assert.equal(1, #plan.configure("own_spec", { { "position", { "rope" } } }))
   end)
 
+  it("may compare methods by any measure, also by one that has no curve", function()
+    for _, name in ipairs(definitions.MEASURES) do
+      roper.experiment.register("curve_" .. name, { task = "echo_spec", measure = name })
+      local main = measures.main({ "curve_" .. name })
+      assert.equal(name, main.name)
+      local shown = measures.with_curves(main)
+      assert.equal(main.curve or shown[1].curve, shown[1].curve)
+      for _, measure in ipairs(shown) do
+        assert.truthy(measure.curve, name)
+      end
+    end
+  end)
+
   it("refuses names that exist, and other definitions", function()
     refuses("copy", { task = "copy" }, "copy is a built-in experiment; choose another name")
     refuses("a-b", { task = "copy" }, 'letters, digits and _, got "a-b"')
