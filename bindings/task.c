@@ -33,9 +33,12 @@ static void push_text(lua_State *L, RpText text)
   lua_pushlstring(L, text.start, (size_t)text.bytes);
 }
 
-void rpl_push_task_value(lua_State *L, const RpTaskOption *option, int64_t value)
+void rpl_push_task_value(lua_State *L, const RpTaskKind *kind, int i, int64_t value)
 {
-  if (rp_task_is_switch(option))
+  const RpTaskOption *option = &kind->options[i];
+  if (kind->choices[i] != NULL)
+    lua_pushstring(L, kind->choices[i][value]);
+  else if (rp_task_is_switch(option))
     lua_pushboolean(L, value != 0);
   else
     lua_pushinteger(L, (lua_Integer)value);
@@ -134,6 +137,57 @@ static int task_positions(lua_State *L)
 }
 
 /*
+** function task:targets(tokens)
+** The tokens that a model is trained to predict, if they are not the tokens of the row themselves:
+** in `state_tracking`, target t is the state after the tokens before t.
+**
+** Errors: tokens of another dtype or rank; an id outside the vocabulary.
+**
+**     > task = roper.tasks.state_tracking{kind = "parity"}
+**     > task:targets(task:encode("11010"):view{1, -1})
+**     int32 [1, 5]
+**     0 1 0 0 1
+**     > tokens = roper.tasks.copy():batch(2)
+**     > roper.tasks.copy():targets(tokens)
+**     nil
+** @param tokens tensor [rows, time], int32
+** @return tensor? targets [rows, time], int32; target t depends on the tokens before t; nil if
+**   targets are the tokens
+*/
+static int task_targets(lua_State *L)
+{
+  rpl_check_count(L, "task:targets", 2);
+  RpTensor **targets = rpl_new_tensor(L);
+  rpl_check(L, rp_task_targets(check_task(L), rpl_check_tensor(L, 2), targets));
+  if (*targets == NULL)
+    lua_pushnil(L);
+  return 1;
+}
+
+/*
+** function task:chance()
+** The accuracy on answer tokens, and the loss, of the best guess that does not read the tokens. A
+** model must exceed it to show that it has learned anything.
+**
+**     > roper.tasks.state_tracking{kind = "s3"}:chance()
+**     0.16666666666667	1.7917594692281
+** @return number? accuracy from 0 to 1; nil if the task does not define it
+** @return number? nats per token of an answer
+*/
+static int task_chance(lua_State *L)
+{
+  rpl_check_count(L, "task:chance", 1);
+  double right, nats;
+  if (!rp_task_chance(check_task(L), &right, &nats)) {
+    lua_pushnil(L);
+    return 1;
+  }
+  lua_pushnumber(L, right);
+  lua_pushnumber(L, nats);
+  return 2;
+}
+
+/*
 ** function task:encode(text)
 ** Convert a text to token ids.
 **
@@ -194,7 +248,7 @@ static int task_decode(lua_State *L)
   rpl_check_count(L, "task:decode", 2);
   if (lua_istable(L, 2))
     list_to_tensor(L, 2);
-  size_t bytes = (size_t)rp_tensor_count(rpl_check_tensor(L, 2));
+  size_t bytes = (size_t)(rp_tensor_count(rpl_check_tensor(L, 2)) * check_task(L)->sizes.width);
   luaL_Buffer text;
   char *start = luaL_buffinitsize(L, &text, bytes);
   rpl_check(L, rp_task_decode(check_task(L), rpl_check_tensor(L, 2), start));
@@ -204,21 +258,23 @@ static int task_decode(lua_State *L)
 
 /*
 ** function task:vocabulary()
-** The characters in the order of their ids; the first has id 0.
+** The texts of the tokens in the order of their ids; the first has id 0. Tokens are characters,
+** except in `state_tracking`.
 **
 **     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
 **     > table.concat(task:vocabulary())
 **     " #+0123456789;=?aden"
-** @return string[] characters
+** @return string[] words
 */
 static int task_vocabulary(lua_State *L)
 {
   rpl_check_count(L, "task:vocabulary", 1);
-  const char *characters = check_task(L)->kind->characters;
   const int count = check_task(L)->sizes.vocabulary;
   lua_createtable(L, count, 0);
   for (int id = 0; id < count; id++) {
-    lua_pushlstring(L, characters + id, 1);
+    char word[RP_LONGEST_WORD];
+    rp_task_word(check_task(L), id, word);
+    lua_pushlstring(L, word, (size_t)check_task(L)->sizes.width);
     lua_rawseti(L, -2, id + 1);
   }
   return 1;
@@ -495,7 +551,7 @@ static int task_options(lua_State *L)
   lua_newtable(L);
   RpTask *task = check_task(L);
   for (int i = 0; task->kind->options[i].name != NULL; i++) {
-    rpl_push_task_value(L, &task->kind->options[i], task->options[i]);
+    rpl_push_task_value(L, task->kind, i, task->options[i]);
     lua_setfield(L, -2, task->kind->options[i].name);
   }
   rpl_set_integer(L, "seed", (int64_t)task->random.seed);
@@ -513,10 +569,15 @@ static int task_tostring(lua_State *L)
   for (int i = 0; task.kind->options[i].name != NULL; i++) {
     luaL_addstring(&text, task.kind->options[i].name);
     luaL_addstring(&text, " = ");
-    rpl_push_task_value(L, &task.kind->options[i], task.options[i]);
+    const bool is_name = task.kind->choices[i] != NULL;
+    if (is_name)
+      luaL_addchar(&text, '"');
+    rpl_push_task_value(L, task.kind, i, task.options[i]);
     luaL_tolstring(L, -1, NULL);
     lua_remove(L, -2);
     luaL_addvalue(&text);
+    if (is_name)
+      luaL_addchar(&text, '"');
     luaL_addstring(&text, ", ");
   }
   lua_pushfstring(L, "seed = %I}", (lua_Integer)task.random.seed);
@@ -537,6 +598,8 @@ static const luaL_Reg methods[] = {
     {"batch", task_batch},
     {"explain", task_explain},
     {"positions", task_positions},
+    {"targets", task_targets},
+    {"chance", task_chance},
     {"encode", task_encode},
     {"decode", task_decode},
     {"vocabulary", task_vocabulary},

@@ -7,7 +7,8 @@
 
 #define RPL_TASK "roper.task"
 
-/* Push the value of a task's option: a boolean for a switch, otherwise an integer. */
-void rpl_push_task_value(lua_State *L, const RpTaskOption *option, int64_t value);
+/* Push a value of option `i` of a kind: the name of a choice, a boolean for a switch, otherwise an
+   integer. */
+void rpl_push_task_value(lua_State *L, const RpTaskKind *kind, int i, int64_t value);
 
 #endif

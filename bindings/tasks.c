@@ -25,6 +25,12 @@ static int new_task(lua_State *L)
   int64_t values[RP_TASK_OPTIONS] = {0};
   for (int i = 0; kind->options[i].name != NULL; i++) {
     const RpTaskOption *option = &kind->options[i];
+    if (kind->choices[i] != NULL) {
+      const char *name = rpl_option_choice(&given, option->name, kind->choices[i]);
+      while (strcmp(kind->choices[i][values[i]], name) != 0)
+        values[i]++;
+      continue;
+    }
     values[i] = rp_task_is_switch(option)
                     ? rpl_option_boolean(&given, option->name, option->standard != 0)
                     : rpl_option_integer(&given, option->name, option->standard, option->smallest,
@@ -56,10 +62,21 @@ static int list_tasks(lua_State *L)
   return 1;
 }
 
+/* Push a list of names, which ends with NULL. */
+static void push_names(lua_State *L, const char *const *names)
+{
+  lua_newtable(L);
+  for (int i = 0; names[i] != NULL; i++) {
+    lua_pushstring(L, names[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
 /*
 ** native.tasks.options(name)
 ** The options of a kind of task, except the seed. Each has the fields name, meaning and standard
-** (the default) and, unless it is a boolean, smallest and largest.
+** (the default); kind, the list of its values, if they are names; and, if it is an integer,
+** smallest and largest.
 ** @param name string
 ** @return table[] options
 */
@@ -80,9 +97,12 @@ static int list_options(lua_State *L)
     lua_setfield(L, -2, "name");
     lua_pushstring(L, options[i].meaning);
     lua_setfield(L, -2, "meaning");
-    rpl_push_task_value(L, &options[i], options[i].standard);
+    rpl_push_task_value(L, rp_task_kinds[kind], i, options[i].standard);
     lua_setfield(L, -2, "standard");
-    if (!rp_task_is_switch(&options[i])) {
+    if (rp_task_kinds[kind]->choices[i] != NULL) {
+      push_names(L, rp_task_kinds[kind]->choices[i]);
+      lua_setfield(L, -2, "kind");
+    } else if (!rp_task_is_switch(&options[i])) {
       rpl_set_integer(L, "smallest", options[i].smallest);
       rpl_set_integer(L, "largest", options[i].largest);
     }

@@ -9,6 +9,7 @@
   KIND(needle)                                                                                     \
   KIND(recall)                                                                                     \
   KIND(selective_copy)                                                                             \
+  KIND(state_tracking)                                                                             \
   KIND(substring_index)                                                                            \
   KIND(substring_prefix)
 

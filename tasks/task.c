@@ -1,10 +1,18 @@
 #include "tasks/task.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"
 #include "core/tensor/copy.h"
+
+/* The byte that represents a token in rows. */
+static unsigned char byte_of(const RpTask *task, int id)
+{
+  const char *characters = task->kind->characters;
+  return (unsigned char)(characters != NULL ? characters[id] : id);
+}
 
 RpTask *rp_task_new(const RpTaskKind *kind, const int64_t *options, uint64_t seed)
 {
@@ -18,8 +26,11 @@ RpTask *rp_task_new(const RpTaskKind *kind, const int64_t *options, uint64_t see
   for (int byte = 0; byte < 256; byte++)
     task->ids[byte] = -1;
   for (int id = 0; id < task->sizes.vocabulary; id++)
-    task->ids[(unsigned char)kind->characters[id]] = id;
-  task->row = rp_alloc((size_t)(task->options[RP_TASK_LENGTH] + task->sizes.longest));
+    task->ids[byte_of(task, id)] = id;
+  if (task->sizes.width == 0)
+    task->sizes.width = 1;
+  const int64_t tokens = task->options[RP_TASK_LENGTH] + task->sizes.longest;
+  task->row = rp_alloc((size_t)(tokens * task->sizes.width));
   task->state = task->row != NULL ? rp_alloc((size_t)task->sizes.state_bytes) : NULL;
   if (task->state == NULL) {
     rp_task_free(task);
@@ -72,35 +83,72 @@ RpStatus rp_task_batch(RpTask *task, int64_t rows, RpTensor **tokens, RpTensor *
   return RP_OK;
 }
 
+void rp_task_word(const RpTask *task, int id, char *to)
+{
+  if (task->kind->characters != NULL)
+    *to = task->kind->characters[id];
+  else
+    task->kind->word(task, id, to);
+}
+
 /* Fail for the byte at index `at` (from 0) of a text. */
 static void refuse_character(const RpTask *task, unsigned char byte, int64_t at)
 {
-  char shown[16];
+  char shown[16], known[256];
+  for (int id = 0; id < task->sizes.vocabulary; id++)
+    rp_task_word(task, id, known + id);
   snprintf(shown, sizeof shown, byte >= ' ' && byte <= '~' ? "\"%c\"" : "byte 0x%02X", byte);
-  rp_fail(
-      RP_BAD_ARGUMENT, "task:encode: expected the characters of %s, \"%.*s\", got %s at index %lld",
-      task->kind->name, task->sizes.vocabulary, task->kind->characters, shown, (long long)at + 1);
+  rp_fail(RP_BAD_ARGUMENT,
+          "task:encode: expected the characters of %s, \"%.*s\", got %s at index %lld",
+          task->kind->name, task->sizes.vocabulary, known, shown, (long long)at + 1);
+}
+
+/* Fail for the word at index `at` (from 0) of a text. */
+static void refuse_word(const RpTask *task, RpText text, int64_t at)
+{
+  char shown[RP_LONGEST_WORD], first[RP_LONGEST_WORD], second[RP_LONGEST_WORD];
+  const int width = task->sizes.width;
+  const int bytes = (int)(text.bytes - at < width ? text.bytes - at : width);
+  for (int i = 0; i < bytes; i++)
+    shown[i] = text.start[at + i] >= ' ' && text.start[at + i] <= '~' ? text.start[at + i] : '?';
+  rp_task_word(task, 0, first);
+  rp_task_word(task, 1, second);
+  rp_fail(RP_BAD_ARGUMENT,
+          "task:encode: expected tokens of %s, such as \"%.*s\" and \"%.*s\", got \"%.*s\" at "
+          "index %lld",
+          task->kind->name, width, first, width, second, bytes, shown, (long long)at + 1);
+}
+
+int rp_task_find(const RpTask *task, const char *start)
+{
+  if (task->kind->characters != NULL)
+    return task->ids[(unsigned char)*start];
+  return task->kind->find(task, start);
 }
 
 RpTensor *rp_task_encode(const RpTask *task, RpText text)
 {
-  for (int64_t i = 0; i < text.bytes; i++) {
-    unsigned char byte = (unsigned char)text.start[i];
-    if (task->ids[byte] < 0) {
-      refuse_character(task, byte, i);
-      return NULL;
-    }
-  }
-  RpTensor *tensor = rp_tensor_new(RP_INT32, 1, &text.bytes);
+  const int width = task->sizes.width;
+  const int64_t count = (text.bytes + width - 1) / width;
+  RpTensor *tensor = rp_tensor_new(RP_INT32, 1, &count);
   if (tensor == NULL)
     return NULL;
   int32_t *ids = rp_tensor_data(tensor);
-  for (int64_t i = 0; i < text.bytes; i++)
-    ids[i] = task->ids[(unsigned char)text.start[i]];
+  for (int64_t at = 0, i = 0; at < text.bytes; at += width, i++) {
+    ids[i] = text.bytes - at < width ? -1 : rp_task_find(task, text.start + at);
+    if (ids[i] < 0) {
+      if (width == 1)
+        refuse_character(task, (unsigned char)text.start[at], at);
+      else
+        refuse_word(task, text, at);
+      rp_tensor_release(tensor);
+      return NULL;
+    }
+  }
   return tensor;
 }
 
-/* Write the characters of `count` packed ids to `text`; messages begin with `function`. */
+/* Write the bytes of `count` packed ids to `text`; messages begin with `function`. */
 static RpStatus decode_packed(const RpTask *task, const char *function, const int32_t *ids,
                               int64_t count, char *text)
 {
@@ -108,7 +156,7 @@ static RpStatus decode_packed(const RpTask *task, const char *function, const in
     if (ids[i] < 0 || ids[i] >= task->sizes.vocabulary)
       return rp_fail(RP_BAD_ARGUMENT, "%s: expected token ids from 0 to %d, got %d at index %lld",
                      function, task->sizes.vocabulary - 1, (int)ids[i], (long long)i + 1);
-    text[i] = task->kind->characters[ids[i]];
+    text[i] = (char)byte_of(task, ids[i]);
   }
   return RP_OK;
 }
@@ -123,6 +171,11 @@ RpStatus rp_task_decode(const RpTask *task, RpTensor *ids, char *text)
     return rp_last_status();
   RpStatus status =
       decode_packed(task, "task:decode", rp_tensor_data(packed), packed->shape[0], text);
+  if (status == RP_OK && task->kind->characters == NULL) {
+    const int32_t *id = rp_tensor_data(packed);
+    for (int64_t i = 0; i < packed->shape[0]; i++)
+      rp_task_word(task, id[i], text + i * task->sizes.width);
+  }
   rp_tensor_release(packed);
   return status;
 }
@@ -216,6 +269,50 @@ RpStatus rp_task_positions(const RpTask *task, RpTensor *tokens, RpTensor **posi
   RpStatus status = positions_packed(task, packed, rp_tensor_data(*positions));
   rp_tensor_release(packed);
   return status;
+}
+
+/* rp_task_targets for packed tokens. */
+static RpStatus targets_packed(const RpTask *task, const RpTensor *tokens, int32_t *targets)
+{
+  const int64_t length = tokens->shape[1];
+  const int32_t *ids = rp_tensor_data((RpTensor *)tokens);
+  char *text = rp_alloc((size_t)length), *found = rp_alloc((size_t)length);
+  RpStatus status = text != NULL && found != NULL ? RP_OK : RP_OUT_OF_MEMORY;
+  for (int64_t row = 0; row < tokens->shape[0] && status == RP_OK; row++) {
+    status = decode_packed(task, "task:targets", ids + row * length, length, text);
+    if (status == RP_OK) {
+      task->kind->targets(task, text, length, found);
+      for (int64_t i = 0; i < length; i++)
+        targets[row * length + i] = task->ids[(unsigned char)found[i]];
+      status = rp_interrupt_status();
+    }
+  }
+  rp_free(found);
+  rp_free(text);
+  return status;
+}
+
+RpStatus rp_task_targets(const RpTask *task, RpTensor *tokens, RpTensor **targets)
+{
+  if (tokens->dtype != RP_INT32 || tokens->rank != 2)
+    return rp_fail(RP_BAD_ARGUMENT, "task:targets: expected int32 tokens [rows, time], got %s %s",
+                   rp_dtype_name(tokens->dtype), rp_tensor_shape_text(tokens));
+  if (task->kind->targets == NULL)
+    return RP_OK;
+  *targets = rp_tensor_new(RP_INT32, 2, tokens->shape);
+  RpTensor *packed = *targets != NULL ? rp_tensor_contiguous(tokens) : NULL;
+  if (packed == NULL)
+    return rp_last_status();
+  RpStatus status = targets_packed(task, packed, rp_tensor_data(*targets));
+  rp_tensor_release(packed);
+  return status;
+}
+
+bool rp_task_chance(const RpTask *task, double *right, double *nats)
+{
+  if (task->kind->chance != NULL)
+    task->kind->chance(task, right, nats);
+  return task->kind->chance != NULL;
 }
 
 void rp_task_question(RpTask *task, RpText *question, RpText *answer)

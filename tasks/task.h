@@ -6,7 +6,9 @@
 **
 ** A row of training data begins at the first character of a problem and is filled with
 ** problems; the last one is truncated at the row's length. A problem is a question
-** followed by its answer. Tokens are characters.
+** followed by its answer. Tokens are characters, or words of the same number of
+** characters. A kind with `targets` is not predicted from itself: a problem is a row, and
+** each of its tokens has a target of its own.
 */
 #ifndef RP_TASK_H
 #define RP_TASK_H
@@ -21,8 +23,9 @@
 #include "tasks/text.h"
 
 enum {
-  RP_TASK_LENGTH = 0, /* the first option of every kind: tokens in a row, at least 2 */
-  RP_TASK_OPTIONS = 8 /* at most 7 options per kind, and a last one without a name */
+  RP_TASK_LENGTH = 0,  /* the first option of every kind: tokens in a row, at least 2 */
+  RP_TASK_OPTIONS = 8, /* at most 7 options per kind, and a last one without a name */
+  RP_LONGEST_WORD = 8  /* characters of a token's text */
 };
 
 typedef struct RpTask RpTask;
@@ -47,6 +50,7 @@ typedef struct RpTaskSizes {
   int64_t longest;     /* characters of the longest problem */
   int64_t state_bytes; /* working memory for the kind's functions, or 0 */
   bool has_positions;  /* true: kind->positions computes positions; false: they are 0, 1, 2, ... */
+  int width;           /* characters of the text of each token; 0: 1 */
 } RpTaskSizes;
 
 /* Numbers of characters of a problem's question and of the answer after it. */
@@ -63,9 +67,12 @@ typedef struct RpTaskNotes {
 
 typedef struct RpTaskKind {
   const char *name;
-  const char *characters; /* in ASCII order; the id of a token is its index here, from 0 */
+  const char *characters; /* in ASCII order; the id of a token is its index here, from 0. If NULL, a
+                             byte of a row is the id of a token, and `word` writes its text */
   char stop;              /* the last character of every answer; 0 if its length ends it */
   RpTaskOption options[RP_TASK_OPTIONS];
+  /* By option, names of its values, ended by NULL; a value is an index. NULL: it has no names. */
+  const char *const *choices[RP_TASK_OPTIONS];
 
   RpTaskSizes (*sizes)(const int64_t *options);
 
@@ -99,6 +106,22 @@ typedef struct RpTaskKind {
   */
   void (*positions)(RpText row, double *positions);
 
+  /* If `characters` is NULL: write the text of a token, sizes.width characters; and the token
+     whose text begins at `start`, -1 if there is none. */
+  void (*word)(const RpTask *task, int id, char *to);
+  int (*find)(const RpTask *task, const char *start);
+
+  /*
+  ** Write the targets of the `length` characters of `row`, which may be any text in the
+  ** vocabulary: targets[i] depends on row[0 .. i - 1]. NULL if they are the row's own
+  ** characters, as in language modelling. Answers are then texts of targets, one for
+  ** each token of the question.
+  */
+  void (*targets)(const RpTask *task, const char *row, int64_t length, char *targets);
+
+  /* Compute rp_task_chance; NULL if it is unknown. */
+  void (*chance)(const RpTask *task, double *right, double *nats);
+
   /*
   ** Set the probabilities and entropies, all 0 before, if problems are independent and have at
   ** most RP_LONGEST_PROBLEM characters. Else NULL.
@@ -115,7 +138,7 @@ struct RpTask {
   RpTaskSizes sizes;
   RpRandom random;
   int32_t ids[256]; /* the token of each byte, -1 outside the vocabulary */
-  char *row;        /* room for length + longest characters; any call may overwrite it */
+  char *row;        /* room for length + longest tokens; any call may overwrite it */
   void *state;      /* sizes.state_bytes bytes; any call may overwrite them */
   bool has_floor;
   double floor, floor_error;
@@ -138,11 +161,11 @@ void rp_task_free(RpTask *task);
 */
 RpStatus rp_task_batch(RpTask *task, int64_t rows, RpTensor **tokens, RpTensor **answers);
 
-/* The ids of `text`, int32 [n]; NULL with RP_BAD_ARGUMENT for characters not in the vocabulary. */
+/* The ids of `text`, int32 [n]; NULL with RP_BAD_ARGUMENT for text not in the vocabulary. */
 RpTensor *rp_task_encode(const RpTask *task, RpText text);
 
 /*
-** Write the characters of `ids`, int32 [n], to `text`, which has room for n.
+** Write the texts of `ids`, int32 [n], to `text`, which has room for n sizes.width characters.
 ** RP_BAD_ARGUMENT for another dtype or rank, or an id outside the vocabulary.
 */
 RpStatus rp_task_decode(const RpTask *task, RpTensor *ids, char *text);
@@ -154,6 +177,26 @@ RpStatus rp_task_decode(const RpTask *task, RpTensor *ids, char *text);
 ** output is then NULL or a tensor with undefined contents.
 */
 RpStatus rp_task_positions(const RpTask *task, RpTensor *tokens, RpTensor **positions);
+
+/* The token whose text begins at `start`, which has sizes.width characters; -1 if there is none. */
+int rp_task_find(const RpTask *task, const char *start);
+
+/* Write the text of token `id`, sizes.width characters, to `to`. */
+void rp_task_word(const RpTask *task, int id, char *to);
+
+/*
+** Set *targets to the tokens that a model is trained to predict, int32 [rows, n] for
+** `tokens`, int32 [rows, n], owned by the caller: targets[t] from tokens 0 to t - 1. NULL
+** if they are the tokens themselves. RP_BAD_ARGUMENT as for rp_task_positions.
+*/
+RpStatus rp_task_targets(const RpTask *task, RpTensor *tokens, RpTensor **targets);
+
+/*
+** Set *right to the share of answer tokens in a row that the best guess predicts without
+** reading any token, and *nats to its loss per token of an answer. False if the kind does
+** not define it.
+*/
+bool rp_task_chance(const RpTask *task, double *right, double *nats);
 
 /* Draw a question and a right answer; both are valid until the next call with this task. */
 void rp_task_question(RpTask *task, RpText *question, RpText *answer);
@@ -169,7 +212,7 @@ RpStatus rp_task_floor(RpTask *task, double *nats, double *error);
 /*
 ** Evaluate the best possible predictor on `tokens`, rows int32 [rows, n] with n from 1
 ** to length. *nats, float64 of the same shape, is the surprisal -log p of each token
-** given the task, the row before it and its positions; the mean over tokens 2 to n is
+** (or target) given the task, the row before it and its positions; the mean over tokens 2 to n is
 ** the lowest loss that a predictor can be expected to reach on these rows. *sources,
 ** int32 of the same shape, contains for each token of an answer that repeats an earlier
 ** token the index of that token in the row, from 0, and -1 for all other tokens. The

@@ -18,6 +18,7 @@ local TASKS <const> = {
   { "selective_copy", { letters = 16, filler = 48, length = 200 } },
   { "needle", { distance = 3, spread = 7, length = 55 } },
   { "needle", { distance = 9, spread = 4, before = 6, alphabet = 2, length = 134 } },
+  { "state_tracking", { kind = "flip_flop", length = 60 } },
 }
 
 local function make(name, options, seed)
@@ -72,13 +73,14 @@ describe("task:explain", function()
       local tokens, is_answer = task:batch(20, { answers = true })
       local _, sources = task:explain(tokens)
       local ids, marks = tokens:totable(), is_answer:totable()
+      local targets = (task:targets(tokens) or tokens):totable()
       local found = 0
       for row, places in ipairs(sources:totable()) do
         for at, source in ipairs(places) do
           if source >= 0 then
             found = found + 1
             assert.is_true(source + 1 < at)
-            assert.equal(ids[row][source + 1], ids[row][at])
+            assert.equal(ids[row][source + 1], targets[row][at])
             assert.equal(1, marks[row][at])
           end
         end

@@ -12,6 +12,7 @@ local options_of = {
   recall = { pairs = 5, length = 50, seed = 7 },
   needle = { distance = 4, spread = 9, before = 1, alphabet = 5, length = 50, seed = 7 },
   selective_copy = { letters = 4, filler = 6, alphabet = 5, length = 50, seed = 7 },
+  state_tracking = { kind = "parity", ignore = 60, length = 50, seed = 7 },
 }
 
 -- Those that C implements.
@@ -37,7 +38,8 @@ for _, name in ipairs(core.tasks.list()) do
 
     it("rejects values outside each option's range, and names both", function()
       for _, option in ipairs(roper.tasks.options(name)) do
-        local range = option.smallest
+        local range = option.kind and "one of " .. table.concat(option.kind, ", ")
+          or option.smallest
           and ("an integer from %d to %d"):format(option.smallest, option.largest)
           or "true or false"
         range = ("roper.tasks.%s: option %s: expected %s, got "):format(name, option.name, range)
@@ -55,8 +57,8 @@ for _, name in ipairs(core.tasks.list()) do
 
     it("works at both ends of each option's range", function()
       for _, option in ipairs(roper.tasks.options(name)) do
-        for _, value in ipairs(option.smallest and { option.smallest, option.largest }
-                               or { false, true }) do
+        for _, value in ipairs(option.kind or option.smallest
+                               and { option.smallest, option.largest } or { false, true }) do
           local task = make({ [option.name] = value })
           assert.same({ 1, task:length() }, task:batch(1):shape())
           assert.is_true(task:grade(task:question()))
@@ -266,10 +268,12 @@ for _, name in ipairs(core.tasks.list()) do
     it("rejects a question of another task", function()
       local task = make(given)
       local question, answer = task:question()
-      for _, wrong in ipairs({
-        "", "?", "\0", ">" .. question, question .. "~", answer, question .. answer .. question,
-        ("9"):rep(5000), ("?"):rep(100),
-      }) do
+      local list = { "", "?", "\0", ">" .. question, question .. "~",
+        question .. answer .. question, ("9"):rep(5000), ("?"):rep(100) }
+      if not task:targets(task:encode(question):view({ 1, -1 })) then -- else states are tokens too
+        list[#list + 1] = answer
+      end
+      for _, wrong in ipairs(list) do
         assert.error_matches(function() task:grade(wrong, answer) end,
                              name .. ": expected a question")
         assert.error_matches(function() task:answer(wrong) end, name .. ": expected a question")

@@ -91,6 +91,8 @@ local ABLATION <const> = options_of.define("AblationOptions", {
   { "by", BY, "zero", "what replaces the output of a head: 0, or its mean over the batch" },
   { "mask", "any?", nil, "[batch, time], not 0 for the tokens whose prediction counts, such as "
     .. "those of answers; by default all", type = "tensor" },
+  { "targets", "any?", nil, "[batch, time], int32, the tokens to predict, from `task:targets`; by "
+    .. "default the tokens themselves", type = "tensor" },
 })
 
 -- Raises an error unless a mask is a tensor that selects tokens after the first.
@@ -112,8 +114,8 @@ local function loss_of(model, tokens, o)
   local logits = scoped.without_training(model, function()
     return modules.logits(model, tokens:narrow(2, 1, last), nil, positions)
   end)
-  local loss = core.cross_entropy(logits, tokens:narrow(2, 2, last), { reduction = "none" })
-    :to "float64"
+  local targets = (o.targets or tokens):narrow(2, 2, last)
+  local loss = core.cross_entropy(logits, targets, { reduction = "none" }):to "float64"
   if not o.mask then
     return loss:mean():item()
   end
@@ -143,6 +145,10 @@ function M.ablation(model, tokens, options)
       .. modules.kind_of(tokens), 2)
   elseif o.mask ~= nil then
     check_mask(o.mask, tokens)
+  end
+  if o.targets ~= nil and format.summary(o.targets) ~= format.summary(tokens) then
+    error(("ablation: targets: expected a tensor as the tokens, %s, got %s"):format(
+      modules.kind_of(tokens), modules.kind_of(o.targets)), 2)
   end
   local loss, rows = loss_of(model, tokens, o), {}
   for layer, attention in ipairs(record.multi_head("ablation", model)) do

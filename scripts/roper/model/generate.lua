@@ -6,6 +6,7 @@ local scoped = require "roper.base.scoped"
 local options_of = require "roper.base.options"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
+local tables = require "roper.base.tables"
 local traverse = require "roper.model.traverse"
 
 local M = {}
@@ -101,6 +102,36 @@ local function whole_forward(model, lengths, tokens, positions)
   return core.cat(logits, 1)
 end
 
+-- The maximum number of rows of a forward pass that predicts targets.
+local TARGET_ROWS <const> = 32
+
+-- Returns a text for each row, the targets of its first `o.limit` tokens, for a task whose targets
+-- are not its tokens. Rows of the same length share forward passes.
+local function sampled_targets(model, rows, lengths, o)
+  local texts, words, first = {}, o.task:vocabulary(), 1
+  while first <= #rows do
+    local stop = first
+    while stop <= #rows and stop < first + TARGET_ROWS and lengths[stop] == lengths[first] do
+      stop = stop + 1
+    end
+    local tokens = core.cat(table.move(rows, first, stop - 1, 1, {}), 1)
+      :view { stop - first, lengths[first] }
+    local logits = modules.logits(model, tokens, nil, o.task:positions(tokens))
+    local count = math.min(o.limit, lengths[first])
+    logits = logits:narrow(2, 1, count):contiguous()
+    local ids = M.sample(logits:view { -1, logits:size(3) }, o.temperature)
+    for i, row in ipairs(ids:view { stop - first, count }:totable()) do
+      texts[first + i - 1] = table.concat(tables.map(row, function(id)
+        return words[id + 1]
+          or error(("generate: expected tokens from 0 to %d, as in the task, got %d from the model")
+            :format(#words - 1, id), 0)
+      end))
+    end
+    first = stop
+  end
+  return texts
+end
+
 local warned = setmetatable({}, { __mode = "k" }) -- models
 
 local function warn_once(model, reason)
@@ -148,6 +179,9 @@ local OPTIONS <const> = options_of.define("GenerateOptions", {
 --- Completes a batch of prompts, using a key/value cache.
 ---
 ---     pᵢ = softmax(logits / temperature)ᵢ
+---
+--- For a task with targets (`task:targets`), the texts are instead the predicted target of each
+--- token of a prompt, from one forward pass.
 ---
 --- Errors: a prompt is empty or has a character outside the vocabulary; the model returns a token
 --- that the task does not have, or logits of the wrong shape or that are not finite.
@@ -197,6 +231,9 @@ end
 --- Runs the loop of `generate` with checked options.
 function M.run(model, prompts, o, stop)
   local rows, lengths, longest = encode(prompts, o.task)
+  if o.task:targets(rows[1]:unsqueeze(1)) then
+    return sampled_targets(model, rows, lengths, o)
+  end
   local batch = #rows
   -- the prompts, then the tokens of each step, [batch, 1]
   local tokens = { pad(rows, longest) }

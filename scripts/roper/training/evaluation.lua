@@ -112,7 +112,7 @@ local function add(sums, model, task, rows)
   local function targets_of(x)
     return x:narrow(2, 2, last)
   end
-  local targets, counted = targets_of(tokens), targets_of(is_answer)
+  local targets, counted = targets_of(task:targets(tokens) or tokens), targets_of(is_answer)
   local positions = task:positions(tokens)
   positions = positions and positions:narrow(2, 1, last)
   local logits = modules.logits(model, tokens:narrow(2, 1, last), nil, positions)

@@ -20,10 +20,12 @@ end
 ---@param tokens tensor int32 [batch, T]
 ---@param positions? tensor [batch, T], from `task:positions`
 ---@param how? table options of `cross_entropy`
+---@param targets? tensor int32 [batch, T], from `task:targets`; by default the tokens
 ---@return tensor loss a scalar, or [batch, T - 1] with reduction = "none"
-function M.loss(model, tokens, positions, how)
+function M.loss(model, tokens, positions, how, targets)
   local last = tokens:size(2) - 1
-  local given, targets = tokens:narrow(2, 1, last), tokens:narrow(2, 2, last)
+  local given = tokens:narrow(2, 1, last)
+  targets = (targets or tokens):narrow(2, 2, last)
   positions = positions and positions:narrow(2, 1, last)
   if type(model) == "table" and model.loss then
     return model:loss(given, targets, how, positions)
@@ -145,7 +147,7 @@ local function gradients(o, step, parameters)
   for row = first, last, rows do
     local count = math.min(rows, last - row + 1)
     local these = tokens:narrow(1, row, count)
-    local loss = M.loss(o.model, these, o.task:positions(these))
+    local loss = M.loss(o.model, these, o.task:positions(these), nil, o.task:targets(these))
     local share = core.full(loss:shape(), count / o.batch, loss:dtype())
     sum = sum + loss:item() * count
     if ranks and row + count > last then

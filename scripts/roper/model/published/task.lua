@@ -159,6 +159,10 @@ function PublishedTask:beginning()
   return self.tokenizer.begin and ""
 end
 
+function PublishedTask.targets()
+  return nil
+end
+
 function PublishedTask.positions()
   return nil
 end

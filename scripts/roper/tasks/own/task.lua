@@ -89,6 +89,18 @@ function OwnTask:positions(tokens)
   return core.tensor(list, "float64")
 end
 
+-- A task in Lua predicts its own tokens.
+function OwnTask:targets()
+  arguments.self("OwnTask:targets", self, OwnTask)
+  return nil
+end
+
+-- The accuracy of a guess is unknown.
+function OwnTask:chance()
+  arguments.self("OwnTask:chance", self, OwnTask)
+  return nil
+end
+
 function OwnTask:encode(text)
   arguments.self("OwnTask:encode", self, OwnTask)
   arguments.check("task:encode", "text", "string", text)

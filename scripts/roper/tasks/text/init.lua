@@ -273,6 +273,11 @@ function TextTask.positions()
   return nil
 end
 
+-- nil: targets are the tokens.
+function TextTask.targets()
+  return nil
+end
+
 function TextTask.name()
   return "text"
 end
@@ -302,7 +307,8 @@ function TextTask.has_problems()
 end
 
 -- Methods that only tasks with problems have.
-for _, name in ipairs { "question", "answer", "poses", "grade", "explain", "floor", "longest" } do
+for _, name in ipairs { "question", "answer", "poses", "grade", "explain", "floor", "chance",
+  "longest" } do
   TextTask[name] = function()
     error(("task:%s: a text task has rows but no problems; check task:has_problems() first")
       :format(name), 2)

@@ -227,9 +227,11 @@ function M.line(result, is_brief)
     return ("loss %s, perplexity %s, %s bits per byte"):format(number("%.4f", result.loss),
       number("%.2f", result.perplexity), number("%.4f", result.bits_per_byte))
   end
+  local chance = result.chance and (" (chance %.3f)"):format(result.chance) or ""
   return ("%d of %d solved by sampling%s, loss %s (floor %s)"):format(result.solved,
-    result.problems, is_brief and "" or (", %d by greedy decoding, accuracy on answers %s"):format(
-      result.solved_greedy, number("%.3f", result.accuracy)),
+    result.problems, is_brief and ""
+      or (", %d by greedy decoding, accuracy on answers %s%s"):format(result.solved_greedy,
+        number("%.3f", result.accuracy), chance),
     number("%.4f", result.loss), M.floor(result.test_floor))
 end
 

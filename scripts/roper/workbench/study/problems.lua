@@ -30,7 +30,8 @@ end
 ---@return table found solved and solved_greedy, of `problems` problems; accuracy, loss,
 ---   loss_answers, loss_questions and their floors test_floor, test_floor_answers and
 ---   test_floor_questions, as `evaluation.answers` measures them on the test sequences; floor and
----   floor_error of the task; by_distance; longer
+---   floor_error of the task, and chance, the accuracy of the best guess, if they are known;
+---   by_distance; longer
 ---@return table samples of problems: sampled, greedy
 function M.measure(config, parts, beat)
   local model, task = parts.model, parts.task
@@ -54,7 +55,7 @@ function M.measure(config, parts, beat)
     accuracy = found.accuracy, loss = found.loss, loss_answers = found.loss_answers,
     loss_questions = found.loss_questions, test_floor = found.floor,
     test_floor_answers = found.floor_answers, test_floor_questions = found.floor_questions,
-    floor = floor, floor_error = floor_error,
+    floor = floor, floor_error = floor_error, chance = (task:chance()),
     by_distance = core.json_array(found.by_distance),
     longer = core.json_array(longer),
   }, { sampled = core.json_array(sampled), greedy = core.json_array(greedy) }

@@ -24,7 +24,7 @@ for name in ("parameters problems solved solved_greedy tokens"):gmatch "%g+" do
   RESULT[name] = "integer?"
 end
 for name in ("accuracy loss loss_answers loss_questions test_floor test_floor_answers "
-  .. "test_floor_questions floor floor_error steps_to_90 last_half seconds perplexity "
+  .. "test_floor_questions floor floor_error chance steps_to_90 last_half seconds perplexity "
   .. "bits_per_byte"):gmatch "%g+" do
   RESULT[name] = "number?"
 end

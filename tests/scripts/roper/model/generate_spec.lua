@@ -386,6 +386,7 @@ describe("generate", function()
       encode = function(_, text) return task:encode(text) end,
       stop = function() return "e-" end,
       positions = function() end,
+      targets = function() end,
     }, { __name = "roper.task" })
     local function run(options)
       options.task, options.temperature, options.limit = longer, 0, 4

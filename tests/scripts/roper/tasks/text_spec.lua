@@ -25,8 +25,8 @@ end
 
 describe("tasks.list", function()
   it("names every kind", function()
-    assert.same({ "addition", "copy", "needle", "recall", "selective_copy", "substring_index",
-      "substring_prefix", "text" }, roper.tasks.list())
+    assert.same({ "addition", "copy", "needle", "recall", "selective_copy", "state_tracking",
+      "substring_index", "substring_prefix", "text" }, roper.tasks.list())
   end)
 end)
 

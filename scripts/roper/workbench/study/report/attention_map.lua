@@ -56,16 +56,16 @@ local function tokens_of(task, ids)
   return tables.map(ids:totable(), function(id) return task:decode { id } end)
 end
 
--- Returns the rows of one head from its weights [queries][keys]. The first query is at position
--- `first`.
-local function rows_of(weights, first, tokens)
+-- Returns the rows of one head from its weights [queries][keys] and the tokens that the queries
+-- predict. The first query is at position `first`.
+local function rows_of(weights, first, predicted)
   local rows = {}
   for i, keys in ipairs(weights) do
     local position, by_distance = first + i - 1, {}
     for j = 1, position + 1 do
       by_distance[position - (j - 1)] = keys[j]
     end
-    rows[i] = { position = position, predicted = tokens[position + 2],
+    rows[i] = { position = position, predicted = predicted[i],
       weights = by_distance }
   end
   return rows
@@ -99,7 +99,11 @@ function M.of(model, task, options)
   check("problem", o.problem, o.problems or MOST_PROBLEMS)
   local question, answer = M.problem(task, o.problem)
   local asked, whole = task:encode(question):count(), task:encode(question .. answer)
-  local count = math.min(whole:count() - asked, MOST_ROWS)
+  local predicted = tokens_of(task, whole:narrow(1, asked + 1, whole:count() - asked))
+  if task:targets(whole:unsqueeze(1)) then -- each token has a target; none follows
+    asked, whole = 1, task:encode(question)
+  end
+  local count = math.min(#predicted, MOST_ROWS)
   local tokens, texts = whole:unsqueeze(1), tokens_of(task, whole)
   local trace = model:trace(tokens, nil, task:positions(tokens))
   local best
@@ -107,7 +111,7 @@ function M.of(model, task, options)
     local weights = trace[("layers.%d.attention.weights"):format(i)]
       :narrow(3, asked, count):contiguous():totable()[1]
     for head = o.head or 1, o.head or #weights do
-      local rows = rows_of(weights[head], asked - 1, texts)
+      local rows = rows_of(weights[head], asked - 1, predicted)
       local distance, share = stripe(rows)
       if not best or share > best.share then
         best = { layer = i, head = head, rows = rows, distance = distance, share = share }

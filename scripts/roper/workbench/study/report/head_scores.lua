@@ -38,7 +38,8 @@ function M.of(model, task)
     previous_token = weights:narrow(3, 2, 1):squeeze(3):totable(), -- at distance 1
     induction = interpret.induction(model):totable(),
     ablation = operations(model, tokens, weights) <= OPERATIONS and interpret.ablation(model,
-      tokens, { positions = options.positions, mask = answers }):totable() or nil }
+      tokens, { positions = options.positions, mask = answers,
+        targets = fresh:targets(tokens) }):totable() or nil }
 end
 
 return M

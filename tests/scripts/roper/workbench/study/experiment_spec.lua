@@ -11,10 +11,10 @@ before_each(scratch.create)
 after_each(scratch.remove)
 
 local POSITIONS = table.concat(roper.position.list(), ", ") .. ", twice"
-local NAMES <const> = { "addition", "copy", "needle", "recall", "selective_copy", "substring_index",
-  "substring_prefix" }
-local ALL <const> = { "addition", "copy", "language_model", "needle", "recall", "selective_copy",
+local NAMES <const> = { "addition", "copy", "needle", "recall", "selective_copy", "state_tracking",
   "substring_index", "substring_prefix" }
+local ALL <const> = { "addition", "copy", "language_model", "needle", "recall", "selective_copy",
+  "state_tracking", "substring_index", "substring_prefix" }
 
 describe("experiment.list", function()
   it("finds the files of scripts/experiments", function()

@@ -3,6 +3,7 @@ local core = require("roper.core")
 local evaluation = require("roper.training.evaluation")
 local experiment = require("roper.workbench.study.experiment")
 local metrics = require("roper.training.metrics")
+local measures = require("roper.workbench.study.measures")
 local models = require("tests.models")
 local roper = require("roper")
 local run = require("roper.workbench.study.run")
@@ -13,8 +14,8 @@ local uv = require("luv")
 before_each(scratch.create)
 after_each(scratch.remove)
 
-local NAMES <const> = { "addition", "copy", "needle", "recall", "selective_copy", "substring_index",
-  "substring_prefix" }
+local NAMES <const> = { "addition", "copy", "needle", "recall", "selective_copy", "state_tracking",
+  "substring_index", "substring_prefix" }
 
 describe("run.run", function()
   it("runs every smoke preset to its end", function()
@@ -26,6 +27,9 @@ describe("run.run", function()
       assert.equal(4, #result.samples.sampled)
       assert.equal(4, #result.samples.greedy)
       assert.equal(result.task:floor(), result.floor)
+      assert.equal((result.task:chance()), result.chance)
+      assert.equal(result.chance and "(chance 0.500)",
+        measures.line(result):match "%(chance [%d.]+%)")
       assert.is_true(result.solved >= 0 and result.solved <= 4)
       assert.is_true(result.accuracy >= 0 and result.accuracy <= 1)
       assert.is_true(result.loss > result.floor and result.loss < 10)

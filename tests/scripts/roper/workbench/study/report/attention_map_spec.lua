@@ -46,6 +46,21 @@ describe("attention_map.of", function()
       { position = module.position, causal = true, positions = positions })[{ 1, head }]:totable()
   end
 
+  it("has a row for each token of a question with targets, and the state it predicts", function()
+    local parts = experiment.build(experiment.configure("state_tracking", { preset = "smoke",
+      kind = "s3" }))
+    local map = attention_map.of(parts.model, parts.task, { problem = 2 })
+    assert.equal(map.question, table.concat(map.tokens))
+    assert.equal(16, #map.rows)
+    local predicted = {}
+    for i, row in ipairs(map.rows) do
+      assert.equal(i - 1, row.position)
+      predicted[i] = row.predicted
+      assert.is_true(row.weights[i - 1] >= 0 and row.weights[i] == nil)
+    end
+    assert.equal(map.answer, table.concat(predicted))
+  end)
+
   it("gives the weights of the head that was asked for, by distance", function()
     for _, norm in ipairs({ "pre", "post" }) do
       for _, position in ipairs({ "none", "rope", "roper" }) do
