@@ -65,7 +65,7 @@ void rpl_push_task_value(lua_State *L, const RpTaskKind *kind, int i, int64_t va
 ** @param options? BatchOptions
 ** @return tensor tokens [rows, length], int32 ids
 ** @return tensor? is_answer [rows, length], int32: 1 for tokens of an answer, including its stop
-**   character, 0 for the others
+**   character, 0 for the others; if the task has targets, 1 for targets of an answer
 */
 static int task_batch(lua_State *L)
 {
@@ -84,8 +84,9 @@ static int task_batch(lua_State *L)
 
 /*
 ** function task:explain(tokens)
-** The loss of the optimal predictor at each token of the rows, and the index of the earlier token
-** that each token of an answer copies.
+** The loss of the optimal predictor at each token (or target, see `task:targets`) of the rows, and
+** the index of the earlier token that each token of an answer copies. A state of a flip-flop copies
+** the last write; other states of `state_tracking` depend on all tokens and copy none.
 **
 ** Errors: tokens that are not rows of this task.
 **

@@ -86,8 +86,9 @@ describe("generate with targets", function()
       many[i] = "1101"
     end
     local found = generate(model_of(parity), many, { task = task, temperature = 0 })
-    assert.equal(70, #found)
-    assert.equal("1001", found[70])
+    for i = 1, 70 do
+      assert.equal("1001", found[i], i)
+    end
   end)
 
   it("reads targets of words", function()
