@@ -51,7 +51,8 @@ describe("the lessons", function()
     end
     assert.same({ "why-position", "rotation", "general-form", "relative-score",
       "relative-distance", "wrong-inverse", "linear-attention", "precision",
-      "attentive-convolution", "families", "long-context", "train-one" }, names)
+      "attentive-convolution", "families", "long-context",
+      "along-the-way", "train-one" }, names)
   end)
 
   it("list their duration, required earlier lessons, and notation", function()

@@ -50,6 +50,18 @@ local SLIPS = {
     { "-1", "0", "go round", "1", "twice as fast" },
     { "0", "-1", "RoPER's" },
   },
+  ["along-the-way"] = {
+    { "-40", "40", "back", "-70", "token 3", "-60", "token 6 is in it", "-80", "negative" },
+    { "a", "b", "Only their sum", "c", "difference" },
+    { "0.5", "math.cos(math.rad(220))", "RoPE", "math.cos(math.rad(80))", "words",
+      "math.cos(math.rad(40))", "again", "math.cos(60)", "radians", "60", "degrees" },
+    { "1 / 2", "0", "mean of the angles", "1", "length 1", "3 ^ 0.5 / 2", "cancel" },
+    { "148", "5", "exponents", "32", "exponential" },
+    { "0.5", "0.25", "square", "1", "without rotation", "2", "denominator" },
+    { "sigma = 0.05", "spread = 1", "Set the variable", "sigma = 0.0025", "$σ²$",
+      "sigma = 0.025", "4 times" },
+    { "b", "a", "with rotating back", "c", "omits" },
+  },
 }
 
 -- The questions of a lesson, and the expected answer to each.
