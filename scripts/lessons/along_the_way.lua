@@ -378,7 +378,7 @@ return roper.lesson {
         over = (rotated - limit):max():item()
         left = rotated[6]:item()]],
       claims = {
-        { "over < 0", instead = { "0.3 *", "0.1 *" } },
+        { "over < 0.01", instead = { "0.3 *", "0.1 *" } },
         { "left < 0.25", instead = { "rotated = remaining(phi)", "rotated = without" } },
         { "without:min():item() == 1", instead = { "0 * phi", "phi" } },
         { "by_roper:min():item() > 0.9", instead = { "[64]", "[1]" } } },
