@@ -337,8 +337,8 @@ return roper.lesson {
         The abstract agrees: for rotations, if values are rotated as well, the remaining
         contributions of far tokens combine incoherently, which extends the range.]],
       formula = [[
-        o_m &= Σ_n a_{mn} G_{m←n} v_n = R(-Φ_m) Σ_n a_{mn} R(Φ_n) v_n
-        E |{1}/{F} Σ_n G_{m←n} u|² &≤ {1 + ρ}/{(1 - ρ) F} |u|²]],
+        o_m = Σ_n a_{mn} G_{m←n} v_n = R(-Φ_m) Σ_n a_{mn} R(Φ_n) v_n
+        E |{1}/{F} Σ_n G_{m←n} u|² ≤ {1 + ρ}/{(1 - ρ) F} |u|²]],
       predict = {
         question = [[$F$ becomes 4 times as large. By which factor does the bound on the length of
           the sum change?]],
@@ -443,9 +443,10 @@ return roper.lesson {
           "Solve $2/σ² = 800$ for $σ$." } } },
     { title = "In the library",
       text = [[
-        A scheme of your own needs one method, `turns`. It returns the angle of each token.
-        `accumulate` adds up the angles, also if a cache holds the earlier tokens. Attention rotates
-        queries, keys and values by the sums, and the output back.
+        The library has several of these schemes, such as `accumulated` and `selective`. A scheme of
+        your own needs one method, `turns`, which returns the accumulated angle of each token.
+        `accumulate` computes these sums, also if a cache holds the earlier tokens. Attention
+        rotates queries, keys and values by them, and the output back.
 
         The code compares the scheme with the definition: `travel` applies the rotations one after
         the other to a key or a value. The weights $w$ of the angles are random here. In a model
