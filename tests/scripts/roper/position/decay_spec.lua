@@ -8,6 +8,7 @@ local DECAYS <const> = {
   fox = { gate_weight = true },
   grape_ap = { path_weight = true },
   grape_m = { step_weight = true },
+  path = { down_weight = true, up_weight = true, filter = true, beta_weight = true },
   fire = { inner_weight = true, outer_weight = true },
 }
 

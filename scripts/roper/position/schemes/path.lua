@@ -1,0 +1,148 @@
+--- PaTH: on the way from a key to a query, each token applies a linear map that it computes from
+--- its content (Yang et al. 2025). The map multiplies the part of a vector along w_t by 1 − β_t and
+--- keeps the rest. It is computed from the input of the layer: outside a model, pass it as the
+--- option `input`. A cache keeps w, β and the inputs f of the convolution.
+---
+---     H_t = I − β_t w_t w_tᵀ,   β_t = 2 sigmoid(u · x_t + b)
+---     w_t = z_t / √(|z_t|² + 10⁻⁶),   z_t = silu(Σ_k c_k f_{t−k}), 0 <= k < width
+---     f_t = W₂ W₁ x_t,   sᵢⱼ = qᵢ · H_i H_{i−1} ⋯ H_{j+1} kⱼ / √d
+---
+--- With `rotate = "qkvo"`, values travel by the same product: oᵢ = Σⱼ aᵢⱼ H_i ⋯ H_{j+1} vⱼ. RoPER
+--- rotates values by their positions and the output back. Here that is impossible: the product of
+--- all maps up to a token has no inverse if a β is 1. For the same reason queries cannot be
+--- transformed without keys, nor values without the output.
+---
+--- With `gate`, scores also have the gates of FoX, sᵢⱼ += Σ_{t=j+1..i} ln sigmoid(g · x_t + a)
+--- (PaTH-FoX). They are not multiplied by 1 / √d; in the released code, they are. As in the models
+--- of that code, weights are initially normal with the standard deviation 0.02, and a and b are 0.
+---
+--- A mask hides the keys of tokens, not their maps; padding in a cache has no maps.
+---
+--- Errors: `dim`, `heads` or `d_model` is missing; `rotate` other than "qk" and "qkvo"; attention
+--- that is not causal; no input for a key; with "qkvo", values that do not have `dim` features.
+---
+---     > path = roper.position.path{dim = 2, heads = 1, d_model = 2}
+---     > path.beta_bias = roper.full({1}, -30):parameter() -- all maps are 1
+---     > q, x = roper.randn{1, 1, 3, 2}, roper.randn{1, 3, 2}
+---     > options = {position = path, input = x, causal = true}
+---     > none = roper.attention(q, q, q, {causal = true})
+---     > (roper.attention(q, q, q, options) - none):abs():max():item() < 1e-5
+---     true
+---@param options PathOptions
+---@return Scheme scheme
+local core = require "roper.core"
+local fox = require "roper.position.schemes.fox"
+local householder = require "roper.position.householder"
+local trained = require "roper.position.trained"
+
+local EPSILON <const> = 1e-6 -- added to squared lengths
+
+-- [batch, time, heads * features] as [batch, heads, time, features]
+local function by_head(x, heads)
+  return x:contiguous():view { x:size(1), x:size(2), heads, -1 }:transpose(2, 3)
+end
+
+-- The causal convolution of each feature: y_t = Σ_k c_k x_{t−k}, with c_0 in the last column.
+local function convolved(x, filter)
+  local batch, time, features = table.unpack(x:shape())
+  local width, sum = filter:size(2), nil
+  local all = core.cat({ core.zeros({ batch, width - 1, features }, x:dtype()), x }, 2)
+  for k = 1, width do
+    local term = all:narrow(2, k, time) * filter:narrow(2, k, 1):view { features }
+    sum = sum and sum + term or term
+  end
+  return sum
+end
+
+-- w for the last `time` of the tokens of f, [batch, time, heads * dim].
+local function directions_of(self, f, time)
+  local filter, batch = self.filter:to(f:dtype()), f:size(1)
+  local before = math.min(f:size(2) - time, self.width - 1)
+  local near = f:narrow(2, f:size(2) - time - before + 1, before + time)
+  local z = convolved(near, filter):narrow(2, before + 1, time):silu():contiguous()
+    :view { batch, time, self.heads, self.dim }
+  return (z / (z:square():sum(4, true) + EPSILON):sqrt()):view { batch, time, -1 }
+end
+
+local prepared = setmetatable({}, { __mode = "k" }) -- by Positions: one for each call of attention
+
+-- The products along the text.
+local function products(self, positions, x)
+  if prepared[positions] then
+    return prepared[positions]
+  end
+  local function own(name)
+    return self[name]:to(x:dtype())
+  end
+  local f = positions:keep(self, "inputs", x, function()
+    return core.linear(core.linear(x, own "down_weight"), own "up_weight")
+  end)
+  local w = positions:keep(self, "directions", x, function()
+    return directions_of(self, f, x:size(2))
+  end)
+  local beta = positions:keep(self, "factors", x, function()
+    return core.linear(x, own "beta_weight", own "beta_bias"):sigmoid() * 2
+  end)
+  prepared[positions] = householder.new(by_head(w, self.heads), beta:transpose(2, 3))
+  return prepared[positions]
+end
+
+local function transport(self, weights, v, positions, x)
+  if v:size(4) ~= self.dim then
+    error(("position: path: expected values of %d features, as queries have, got %d; with rotate = "
+      .. '"qkvo" values travel by the same maps'):format(self.dim, v:size(4)), 0)
+  end
+  return products(self, positions, x):sums(weights, v)
+end
+
+return {
+  takes = { class = "PathOptions",
+    { "dim", "size", nil, "features of a head" },
+    { "heads", "size", nil, "number of heads" },
+    { "d_model", "size", nil, "features of the input of a layer" },
+    { "rotate", "string", "qk", '"qk", or "qkvo": values travel too' },
+    { "rank", "size", 32, "of W₂ W₁" },
+    { "width", "size", 3, "tokens of the convolution; 1 multiplies by a number" },
+    { "gate", "boolean", false, "add the gates of FoX" },
+  },
+  per_layer = true,
+  state = { "inputs", "directions", "factors", "sums" },
+  init = function(self)
+    if self.rotate ~= "qk" and self.rotate ~= "qkvo" then
+      error(('path: option rotate: expected "qk" or "qkvo", got %q; H_t has no inverse in general, '
+        .. "so q cannot be transformed without k, nor v without o"):format(self.rotate), 0)
+    end
+    local features = self.heads * self.dim
+    self.down_weight = trained.table(self.rank, self.d_model)
+    self.up_weight = trained.table(features, self.rank)
+    self.filter = trained.table(features, self.width)
+    self.beta_weight = trained.table(self.heads, self.d_model)
+    self.beta_bias = core.zeros({ self.heads }):parameter()
+    self.decays = { "down_weight", "up_weight", "filter", "beta_weight" }
+    if self.gate then
+      fox.init(self)
+      table.insert(self.decays, "gate_weight")
+      self.bias = fox.bias
+    end
+    if self.rotate == "qkvo" then
+      self.transport = transport
+    end
+  end,
+  scores = function(self, q, k, positions, x)
+    return products(self, positions, x):scores(q * positions.scale, k)
+  end,
+  relative = true,
+  summary = "keys pass a linear map of each token on the way to the query",
+  formula = function(o)
+    local carries = o.rotate == "qkvo"
+    return (table.concat({
+      "sᵢⱼ = qᵢ · H_i H_{i−1} ⋯ H_{j+1} kⱼ / √d" .. (o.gate and " + Σ_{t=j+1..i} ln g_t" or ""),
+      carries and "oᵢ = Σⱼ aᵢⱼ H_i H_{i−1} ⋯ H_{j+1} vⱼ" or "",
+      "H_t = I − β_t w_t w_tᵀ, β_t = 2 sigmoid(u · x_t + b)",
+      "w_t = z_t / |z_t|, z = silu(conv(W₂ W₁ x))" .. (o.gate and ", g_t as f_t of fox" or ""),
+      carries and "Values travel from key to query by the product; nothing is rotated back, as H "
+        .. "has no inverse if β = 1." or "",
+    }, "\n"):gsub("\n+", "\n"):gsub("\n$", ""))
+  end,
+  source = "PaTH, Yang et al. 2025, arXiv 2505.16381, section 2",
+}
