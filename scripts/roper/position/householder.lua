@@ -21,7 +21,8 @@ local M = {}
 ---@field keys integer number of tokens
 ---@field w tensor [rows, count, block, d]; rows are those of all heads, and the last block is filled
 ---   up with zeros
----@field t tensor T, [rows, count, block, block]
+---@field l tensor L, [rows, count, block, block]
+---@field t tensor T, [rows, count, block, block], without a gradient
 ---@field u tensor U, [rows, count, block, d]
 ---@field scaled tensor β_t w_t, [rows, count, block, d]
 ---@field map tensor M, [rows, count, d, d]
@@ -53,6 +54,11 @@ local function padded(x, axis, before, after)
   return #list > 1 and core.cat(list, axis) or x
 end
 
+-- x:narrow, without an operation if it is all of x.
+local function part(x, axis, first, size)
+  return size == x:size(axis) and x or x:narrow(axis, first, size)
+end
+
 -- (I + l)⁻¹ for the part of l below the diagonal; its size is a power of 2. Blocks of 1, 2, 4, ...
 -- are inverted. All of them are products of H, so no number grows as in a sum of powers of l.
 --
@@ -65,26 +71,26 @@ local function inverse_of(l)
   while half < size do
     local shape = { rows, count, size // (2 * half), half, half }
     local strides = { count * size * size, size * size, 2 * half * (size + 1), size, 1 }
-    local function part(of, row, column)
+    local function quarter(of, row, column)
       return of:as_strided(shape, strides, half * (row * size + column))
     end
-    local below = part(x, 1, 1):matmul(part(l, 1, 0)):matmul(part(x, 0, 0))
-    part(x, 1, 0):copy(-below)
+    local below = quarter(x, 1, 1):matmul(quarter(l, 1, 0)):matmul(quarter(x, 0, 0))
+    quarter(x, 1, 0):copy(-below)
     half = 2 * half
   end
   return x
 end
 
--- inverse_of with a gradient: d(I + l)⁻¹ = −(I + l)⁻¹ dl (I + l)⁻¹.
-local function inverse(l)
+-- The solution x of (I + l) x = y, where `inverse` is (I + l)⁻¹.
+local function solve(l, y, inverse)
   local x
-  return core.differentiable(function(given)
-    x = inverse_of(given)
+  return core.differentiable(function(_, right)
+    x = inverse:matmul(right)
     return x
-  end, function(dy)
-    local across = x:transpose(3, 4)
-    return -across:matmul(dy):matmul(across)
-  end)(l)
+  end, function(dx)
+    local dy = inverse:transpose(3, 4):matmul(dx)
+    return -dy:matmul(x:transpose(3, 4)), dy
+  end)(l, y)
 end
 
 --- Prepares the products.
@@ -102,9 +108,9 @@ function M.new(w, beta)
     batch = batch, heads = heads, features = d }, Householder)
   self.w = self:blocks(w)
   self.scaled = self:blocks(w * beta:unsqueeze(4))
-  local l = self.scaled:matmul(self.w:transpose(3, 4)) * lower(block, -1, w:dtype())
-  self.t = inverse(l)
-  self.u = self.t:matmul(self.scaled)
+  self.l = self.scaled:matmul(self.w:transpose(3, 4)) * lower(block, -1, w:dtype())
+  self.t = core.no_grad(inverse_of, self.l:detach())
+  self.u = solve(self.l, self.scaled, self.t)
   self.map = core.eye(d):to(w:dtype()) - self.w:transpose(3, 4):matmul(self.u)
   return self
 end
@@ -121,12 +127,13 @@ end
 
 -- The last blocks of a list of all.
 local function last(x, count)
-  return count == x:size(2) and x or x:narrow(2, x:size(2) - count + 1, count)
+  return part(x, 2, x:size(2) - count + 1, count)
 end
 
 -- C for the keys or values x.
 function Householder:corrections(x)
-  return self.t:matmul(self.scaled:matmul(x:transpose(3, 4)) * lower(self.block, -1, x:dtype()))
+  local y = self.scaled:matmul(x:transpose(3, 4)) * lower(self.block, -1, x:dtype())
+  return solve(self.l, y, self.t)
 end
 
 -- For each block j but the last, the queries of all blocks after it, carried back to its end.
@@ -243,7 +250,7 @@ function Householder:scores(q, k)
   local near = q:matmul(last(k, count):transpose(3, 4)) - by_w:matmul(last(c, count))
   local s = joined_scores(q - by_w:matmul(last(self.u, count)),
     k - c:transpose(3, 4):matmul(self.w), self.map, near, skipped)
-  return s:narrow(2, before + 1, queries):narrow(3, 1, self.keys):contiguous()
+  return part(part(s, 2, before + 1, queries), 3, 1, self.keys):contiguous()
     :view { self.batch, self.heads, queries, self.keys }
 end
 
@@ -268,8 +275,8 @@ function Householder:sums(a, v)
   local by_w = (near:matmul(last(c, count):transpose(3, 4))
     + far:matmul(last(self.u, count):transpose(3, 4))) * visible
   local y = near:matmul(last(v, count)) + far - by_w:matmul(last(self.w, count))
-  return y:view { self.batch, self.heads, count * self.block, features }
-    :narrow(3, before + 1, queries)
+  y = y:view { self.batch, self.heads, count * self.block, features }
+  return part(y, 3, before + 1, queries)
 end
 
 return M
