@@ -42,26 +42,17 @@ local function by_head(x, heads)
   return x:contiguous():view { x:size(1), x:size(2), heads, -1 }:transpose(2, 3)
 end
 
--- The causal convolution of each feature: y_t = Σ_k c_k x_{t−k}, with c_0 in the last column.
-local function convolved(x, filter)
-  local batch, time, features = table.unpack(x:shape())
-  local width, sum = filter:size(2), nil
-  local all = core.cat({ core.zeros({ batch, width - 1, features }, x:dtype()), x }, 2)
-  for k = 1, width do
-    local term = all:narrow(2, k, time) * filter:narrow(2, k, 1):view { features }
-    sum = sum and sum + term or term
-  end
-  return sum
-end
-
--- w for the last `time` of the tokens of f, [batch, time, heads * dim].
+-- w of the last tokens of f [batch, keys, heads * dim], [batch, time, heads * dim].
 local function directions_of(self, f, time)
-  local filter, batch = self.filter:to(f:dtype()), f:size(1)
   local before = math.min(f:size(2) - time, self.width - 1)
-  local near = f:narrow(2, f:size(2) - time - before + 1, before + time)
-  local z = convolved(near, filter):narrow(2, before + 1, time):silu():contiguous()
-    :view { batch, time, self.heads, self.dim }
-  return (z / (z:square():sum(4, true) + EPSILON):sqrt()):view { batch, time, -1 }
+  local first = f:size(2) - time - before + 1
+  local near = first == 1 and f or f:narrow(2, first, before + time)
+  local z = core.causal_convolution(near, self.filter:to(f:dtype())):silu()
+  if before > 0 then
+    z = z:narrow(2, before + 1, time):contiguous()
+  end
+  z = z:view { z:size(1), time, self.heads, self.dim }
+  return (z / (z:square():sum(4, true) + EPSILON):sqrt()):view { z:size(1), time, -1 }
 end
 
 local prepared = setmetatable({}, { __mode = "k" }) -- by Positions: one for each call of attention
