@@ -206,31 +206,36 @@ end
 
 -- The scores of all pairs: of those of the same block from `near`, of the others from q and k.
 local function joined_scores(q, k, map, near, skipped)
-  local block, queries = k:size(3), q:size(2) * q:size(3)
+  local block, queries, far = k:size(3), q:size(2) * q:size(3), nil
   return core.differentiable(function(given, keys, maps, own)
-    local s = products(carried_back(given, maps, skipped), keys, queries, skipped)
+    far = carried_back(given, maps, skipped)
+    local s = products(far, keys, queries, skipped)
     diagonal(s, block, skipped):copy(own)
     return s
   end, function(ds, given, keys, maps)
     ds = ds:contiguous()
     local dq, sums = carried_sums(ds, keys, maps, skipped)
-    local dk, dmap = gradients(ds, carried_back(given, maps, skipped), sums, keys, maps, skipped)
+    local dk, dmap = gradients(ds, far, sums, keys, maps, skipped)
     return dq:view(given:shape()), dk, dmap, diagonal(ds, block, skipped):contiguous()
   end)(q, k, map, near)
 end
 
--- The sums over earlier blocks, [rows, blocks, block, d].
-local function far_sums(a, v, map, skipped)
-  local shape = v:shape()
-  shape[2] = shape[2] - skipped
-  return core.differentiable(function(weights, values, maps)
-    return carried_sums(weights, values, maps, skipped):view(shape)
+-- The sums over earlier blocks, [rows, blocks, block, d], and the weights of tokens of the same block,
+-- [rows, blocks, block, block].
+local function split_sums(a, v, map, skipped)
+  local rows, count, block, features = table.unpack(v:shape())
+  local shape, sums = { rows, count - skipped, block, features }, nil
+  local both = core.differentiable(function(weights, values, maps)
+    local done
+    done, sums = carried_sums(weights, values, maps, skipped)
+    return core.cat({ done:view(shape), diagonal(weights, block, skipped) }, 4)
   end, function(dy, weights, values, maps)
-    local far = carried_back(dy, maps, skipped)
-    local _, sums = carried_sums(weights, values, maps, skipped)
-    return products(far, values, weights:size(2), skipped),
-      gradients(weights, far, sums, values, maps, skipped)
+    local far = carried_back(dy:narrow(4, 1, features), maps, skipped)
+    local da = products(far, values, weights:size(2), skipped)
+    diagonal(da, block, skipped):copy(dy:narrow(4, features + 1, block))
+    return da, gradients(weights, far, sums, values, maps, skipped)
   end)(a, v, map)
+  return both:narrow(4, 1, features), both:narrow(4, features + 1, block)
 end
 
 --- The products of queries and keys along the text.
@@ -270,8 +275,7 @@ function Householder:sums(a, v)
   v = self:blocks(v)
   local count = self.count - skipped
   local c, visible = self:corrections(v), lower(self.block, 0, a:dtype())
-  local near = diagonal(a, self.block, skipped)
-  local far = far_sums(a, v - c:transpose(3, 4):matmul(self.w), self.map, skipped)
+  local far, near = split_sums(a, v - c:transpose(3, 4):matmul(self.w), self.map, skipped)
   local by_w = (near:matmul(last(c, count):transpose(3, 4))
     + far:matmul(last(self.u, count):transpose(3, 4))) * visible
   local y = near:matmul(last(v, count)) + far - by_w:matmul(last(self.w, count))
