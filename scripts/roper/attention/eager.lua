@@ -55,12 +55,12 @@ function M.attention(q, k, v, options)
   local scores = s:scores(q, k)
 
   local visible = s.positions:visible(s.positions.mask)
+  local sees_none = visible and visible:max(-1, true):eq(0) -- the weights of such a query are 0
   if visible then
-    local sees_none = visible:max(-1, true):eq(0) -- the weights of such a query are 0
     scores = core.where(core.maximum(visible:ne(0), sees_none), scores, -math.huge)
   end
   local weights = scores:softmax(4)
-  if visible then
+  if visible and sees_none:any() then
     weights = weights * visible:ne(0):to(q:dtype())
   end
 

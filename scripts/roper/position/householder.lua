@@ -1,11 +1,12 @@
---- Products of one linear map for each token, H_t = I − β_t w_t w_tᵀ, from the token after a key to
---- that of a query. H_t is a Householder reflection if w_t has length 1 and β_t = 2.
+--- Products of one linear map for each token, H_t = I − β_t w_t w_tᵀ, from the token after a key
+--- to that of a query. H_t is a Householder reflection if w_t has length 1 and β_t = 2.
 ---
 --- Tokens are divided into blocks. With the rows w_t and k_t of a block as matrices W and K, the UT
---- transform (Joffrain et al. 2006; Yang et al. 2025, section 3.2) replaces products of H by products
+--- transform (Joffrain et al. 2006; Yang et al. 2025, section 3) replaces products of H by products
 --- of matrices:
 ---
----     L = tril(diag(β) W Wᵀ, −1),   T = (I + L)⁻¹,   U = T diag(β) W,   C = T tril(diag(β) W Kᵀ, −1)
+---     L = tril(diag(β) W Wᵀ, −1),   T = (I + L)⁻¹,   U = T diag(β) W
+---     C = T tril(diag(β) W Kᵀ, −1)
 ---     H_r ⋯ H_1 = I − Σ_{t<=r} w_t u_tᵀ,   H_r ⋯ H_{j+1} k_j = k_j − Σ_{t<=r} w_t C_tj
 ---
 --- A pair of tokens of different blocks takes three steps: from the key to the end of its block,
@@ -19,8 +20,8 @@ local M = {}
 ---@field block integer tokens of a block
 ---@field count integer number of blocks
 ---@field keys integer number of tokens
----@field w tensor [rows, count, block, d]; rows are those of all heads, and the last block is filled
----   up with zeros
+---@field w tensor [rows, count, block, d], where rows = batch * heads; the last block is filled up
+---   with zeros
 ---@field l tensor L, [rows, count, block, block]
 ---@field t tensor T, [rows, count, block, block], without a gradient
 ---@field u tensor U, [rows, count, block, d]
@@ -29,7 +30,17 @@ local M = {}
 local Householder = {}
 Householder.__index = Householder
 
-local BLOCK <const> = 64
+local BLOCK <const> = 32
+
+-- a b. Small products are faster if the rows of the second factor are stored one after the other.
+local function times(a, b)
+  return a:matmul(b:contiguous())
+end
+
+-- a b with its gradients.
+local product = core.differentiable(times, function(dy, a, b)
+  return times(dy, b:transpose(3, 4)), times(a:transpose(3, 4), dy)
+end)
 
 -- A [size, size] matrix of ones on and below a diagonal, zeros above it.
 local function lower(size, diagonal, dtype)
@@ -85,11 +96,11 @@ end
 local function solve(l, y, inverse)
   local x
   return core.differentiable(function(_, right)
-    x = inverse:matmul(right)
+    x = times(inverse, right)
     return x
   end, function(dx)
-    local dy = inverse:transpose(3, 4):matmul(dx)
-    return -dy:matmul(x:transpose(3, 4)), dy
+    local dy = times(inverse:transpose(3, 4), dx)
+    return -times(dy, x:transpose(3, 4)), dy
   end)(l, y)
 end
 
@@ -108,10 +119,10 @@ function M.new(w, beta)
     batch = batch, heads = heads, features = d }, Householder)
   self.w = self:blocks(w)
   self.scaled = self:blocks(w * beta:unsqueeze(4))
-  self.l = self.scaled:matmul(self.w:transpose(3, 4)) * lower(block, -1, w:dtype())
+  self.l = product(self.scaled, self.w:transpose(3, 4)) * lower(block, -1, w:dtype())
   self.t = core.no_grad(inverse_of, self.l:detach())
   self.u = solve(self.l, self.scaled, self.t)
-  self.map = core.eye(d):to(w:dtype()) - self.w:transpose(3, 4):matmul(self.u)
+  self.map = core.eye(d):to(w:dtype()) - product(self.w:transpose(3, 4), self.u)
   return self
 end
 
@@ -132,7 +143,7 @@ end
 
 -- C for the keys or values x.
 function Householder:corrections(x)
-  local y = self.scaled:matmul(x:transpose(3, 4)) * lower(self.block, -1, x:dtype())
+  local y = product(self.scaled, x:transpose(3, 4)) * lower(self.block, -1, x:dtype())
   return solve(self.l, y, self.t)
 end
 
@@ -140,7 +151,7 @@ end
 local function carried_back(q, map, skipped)
   local list, far = {}, nil
   for j = map:size(2), 2, -1 do
-    far = far and far:matmul(map:narrow(2, j, 1):squeeze(2))
+    far = far and times(far, map:narrow(2, j, 1):squeeze(2))
     if j > skipped then
       local near = q:narrow(2, j - skipped, 1):squeeze(2)
       far = far and core.cat({ near, far }, 2) or near
@@ -156,8 +167,8 @@ local function column(s, j, block, skipped)
   return s:narrow(2, first + 1, s:size(2) - first):narrow(3, (j - 1) * block + 1, block)
 end
 
--- The sums Σⱼ aᵢⱼ vⱼ over the tokens of earlier blocks, carried to the start of the block of query i,
--- and for each block j those of the blocks before it, in the rows after block j.
+-- The sums Σⱼ aᵢⱼ vⱼ over the tokens of earlier blocks, carried to the start of the query's block;
+-- and for each block j those over the blocks before it, in the rows after block j.
 local function carried_sums(a, v, map, skipped)
   local rows, count, block, features = table.unpack(v:shape())
   local done, list, sums = {}, {}, nil
@@ -169,7 +180,7 @@ local function carried_sums(a, v, map, skipped)
     end
     list[j] = sums
     local own = column(a, j, block, skipped):matmul(v:narrow(2, j, 1):squeeze(2))
-    sums = sums and sums:matmul(map:narrow(2, j, 1):squeeze(2):transpose(2, 3)) + own or own
+    sums = sums and times(sums, map:narrow(2, j, 1):squeeze(2):transpose(2, 3)) + own or own
   end
   done[#done + 1] = sums or none
   return core.cat(done, 2), list
@@ -187,7 +198,7 @@ local function products(far, k, queries, skipped)
   local rows, count, block = table.unpack(k:shape())
   local s = core.zeros({ rows, queries, count * block }, k:dtype())
   for j, q in pairs(far) do
-    column(s, j, block, skipped):copy(q:matmul(k:narrow(2, j, 1):squeeze(2):transpose(2, 3)))
+    column(s, j, block, skipped):copy(times(q, k:narrow(2, j, 1):squeeze(2):transpose(2, 3)))
   end
   return s
 end
@@ -220,8 +231,8 @@ local function joined_scores(q, k, map, near, skipped)
   end)(q, k, map, near)
 end
 
--- The sums over earlier blocks, [rows, blocks, block, d], and the weights of tokens of the same block,
--- [rows, blocks, block, block].
+-- The sums over earlier blocks, [rows, blocks, block, d], and the weights of tokens of the same
+-- block, [rows, blocks, block, block].
 local function split_sums(a, v, map, skipped)
   local rows, count, block, features = table.unpack(v:shape())
   local shape, sums = { rows, count - skipped, block, features }, nil
@@ -251,10 +262,10 @@ function Householder:scores(q, k)
   k = self:blocks(k)
   local count = q:size(2)
   local c, visible = self:corrections(k), lower(self.block, 0, q:dtype())
-  local by_w = q:matmul(last(self.w, count):transpose(3, 4)) * visible
-  local near = q:matmul(last(k, count):transpose(3, 4)) - by_w:matmul(last(c, count))
-  local s = joined_scores(q - by_w:matmul(last(self.u, count)),
-    k - c:transpose(3, 4):matmul(self.w), self.map, near, skipped)
+  local by_w = product(q, last(self.w, count):transpose(3, 4)) * visible
+  local near = product(q, last(k, count):transpose(3, 4)) - product(by_w, last(c, count))
+  local s = joined_scores(q - product(by_w, last(self.u, count)),
+    k - product(c:transpose(3, 4), self.w), self.map, near, skipped)
   return part(part(s, 2, before + 1, queries), 3, 1, self.keys):contiguous()
     :view { self.batch, self.heads, queries, self.keys }
 end
@@ -275,10 +286,10 @@ function Householder:sums(a, v)
   v = self:blocks(v)
   local count = self.count - skipped
   local c, visible = self:corrections(v), lower(self.block, 0, a:dtype())
-  local far, near = split_sums(a, v - c:transpose(3, 4):matmul(self.w), self.map, skipped)
-  local by_w = (near:matmul(last(c, count):transpose(3, 4))
-    + far:matmul(last(self.u, count):transpose(3, 4))) * visible
-  local y = near:matmul(last(v, count)) + far - by_w:matmul(last(self.w, count))
+  local far, near = split_sums(a, v - product(c:transpose(3, 4), self.w), self.map, skipped)
+  local by_w = (product(near, last(c, count):transpose(3, 4))
+    + product(far, last(self.u, count):transpose(3, 4))) * visible
+  local y = product(near, last(v, count)) + far - product(by_w, last(self.w, count))
   y = y:view { self.batch, self.heads, count * self.block, features }
   return part(y, 3, before + 1, queries)
 end

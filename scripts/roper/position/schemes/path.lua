@@ -52,7 +52,8 @@ local function directions_of(self, f, time)
     z = z:narrow(2, before + 1, time):contiguous()
   end
   z = z:view { z:size(1), time, self.heads, self.dim }
-  return (z / (z:square():sum(4, true) + EPSILON):sqrt()):view { z:size(1), time, -1 }
+  local gain = core.full({ self.dim }, self.dim ^ -0.5, z:dtype())
+  return core.rms_norm(z, gain, EPSILON / self.dim):view { z:size(1), time, -1 }
 end
 
 local prepared = setmetatable({}, { __mode = "k" }) -- by Positions: one for each call of attention

@@ -3,7 +3,7 @@ local arrays = require("tests.arrays")
 local householder = require("roper.position.householder")
 local roper = require("roper")
 
--- Calls `row` for each query with yⱼ of the tokens up to its own after the maps j + 1 to i; the maps
+-- Calls `row` for each query with yⱼ of the tokens up to its own after the maps j + 1 to i; maps
 -- are applied one after the other. Returns the rows.
 local function carried(w, beta, y, queries, row)
   local keys, list, all = y:size(3), {}, nil
@@ -84,7 +84,8 @@ describe("Products of maps in blocks", function()
       local w, beta = unit(normal(keys, features)), normal(keys):sigmoid() * 2
       local seen = roper.arange(0, keys, 1, "float64"):le(
         roper.arange(keys - queries, keys, 1, "float64"):unsqueeze(2)):to("float64")
-      local q, k, a = normal(queries, features), normal(keys, features), normal(queries, keys) * seen
+      local q, k = normal(queries, features), normal(keys, features)
+      local a = normal(queries, keys) * seen
       local upstream = normal(queries, keys) * seen
       local expected = with_gradients(slow_scores, upstream, w, beta, q, k)
       local found = with_gradients(in_blocks("scores"), upstream, w, beta, q, k)

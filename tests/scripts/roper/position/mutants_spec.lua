@@ -18,12 +18,15 @@ local function exchanged(name, exchanges)
   return definition.make
 end
 
--- The text of a scheme's file for a module in which a text is exchanged.
-local function within(module, from, to)
-  local text = scratch.read(("scripts/roper/position/%s.lua"):format(module))
-  local first, last = text:find(from, 1, true)
-  assert.is_not_nil(first, ("%s.lua has no %q any more"):format(module, from))
-  text = text:sub(1, first - 1) .. to .. text:sub(last + 1)
+-- The text of a scheme's file for a module in which texts are exchanged: the first by the second,
+-- the third by the fourth, and so on.
+local function within(module, ...)
+  local text, texts = scratch.read(("scripts/roper/position/%s.lua"):format(module)), { ... }
+  for i = 1, #texts, 2 do
+    local first, last = text:find(texts[i], 1, true)
+    assert.is_not_nil(first, ("%s.lua has no %q any more"):format(module, texts[i]))
+    text = text:sub(1, first - 1) .. texts[i + 1] .. text:sub(last + 1)
+  end
   return { [('require "roper.position.%s"'):format(module)] = ("load(%q)()"):format(text) }
 end
 
@@ -90,17 +93,20 @@ local HELD <const> = {
   ["positions:keep("] = "held(positions, ",
   ['local core = require "roper.core"'] = [[
 local core = require "roper.core"
-local function held(positions, self, _, _, compute)
+local function held(positions, self, name, _, compute)
   local new = compute()
   local earlier = positions.keys - new:size(2)
   if earlier > 0 then
     local rows = core.tensor({ 1, 2, 1 }, "int32"):narrow(1, 1, new:size(1))
-    new = core.cat({ self.held:narrow(2, 1, earlier):index_select(1, rows), new }, 2)
+    new = core.cat({ self["held_" .. name]:narrow(2, 1, earlier):index_select(1, rows), new }, 2)
   end
-  self.held = new:detach()
+  self["held_" .. name] = new:detach()
   return new
 end]],
 }
+
+-- Blocks of 2 tokens, so that the fixture of PaTH has several.
+local BLOCKS <const>, FEW <const> = "BLOCK <const> = 32", "BLOCK <const> = 2"
 
 local MUTANTS = {
   { "alibi", "slopes of 12 heads as if there were 16", "fixture",
@@ -158,6 +164,20 @@ local MUTANTS = {
       .. "- 1), last:narrow(2, 1, 1) }, 2)," } },
   { "selective", "a convolution without the tokens in the cache", "cache",
     { ["math.min(phases:size(2) - time, kernel:size(2) - 1)"] = "0" } },
+  { "path", "product of the maps in the opposite order", "fixture",
+    within("householder", BLOCKS, FEW, "times(far, map:narrow(2, j, 1):squeeze(2))",
+      "times(far, map:narrow(2, j, 1):squeeze(2):transpose(2, 3))") },
+  { "path", "the map of the key's own token applied", "fixture",
+    within("householder", "lower(self.block, -1, x:dtype())", "lower(self.block, 0, x:dtype())") },
+  { "path", "values that pass the maps in the opposite order", "fixture",
+    within("householder", BLOCKS, FEW, "squeeze(2):transpose(2, 3)) + own", "squeeze(2)) + own"),
+    nil, "path_qkvo" },
+  { "path", "a convolution that sees the next token", "future tokens",
+    { ["causal_convolution(near,"] = "causal_convolution(core.cat({ near:narrow(2, 2, near:size(2) "
+      .. "- 1), near:narrow(2, 1, 1) }, 2)," } },
+  { "path", "a convolution without the tokens in the cache", "cache",
+    { ["math.min(f:size(2) - time, self.width - 1)"] = "0" } },
+  { "path", "state not moved with the cache", "cache moved", HELD },
   { "selective", "an input divided by the length of all its features", "fixture",
     { ["normalized(x, self.heads)"] = "normalized(x, 1)" } },
 }
@@ -195,6 +215,8 @@ describe("refused is", function()
       return rotary[method](rotary, x, at, part)
     end)
     assert.same({ fixture = false }, refused_by("roper", same))
+    assert.same({ fixture = false }, refused_by("path",
+      exchanged("path", within("householder", BLOCKS, FEW)), nil, "path_qkvo"))
     same = turned("yarn", function(rotary, method, x, at, part)
       return rotary[method](rotary, x, at, part)
     end)
