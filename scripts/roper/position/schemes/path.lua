@@ -56,27 +56,23 @@ local function directions_of(self, f, time)
   return core.rms_norm(z, gain, EPSILON / self.dim):view { z:size(1), time, -1 }
 end
 
-local prepared = setmetatable({}, { __mode = "k" }) -- by Positions: one for each call of attention
-
 -- The products along the text.
 local function products(self, positions, x)
-  if prepared[positions] then
-    return prepared[positions]
-  end
   local function own(name)
     return self[name]:to(x:dtype())
   end
-  local f = positions:keep(self, "inputs", x, function()
-    return core.linear(core.linear(x, own "down_weight"), own "up_weight")
+  return positions:once(self, "products", function()
+    local f = positions:keep(self, "inputs", x, function()
+      return core.linear(core.linear(x, own "down_weight"), own "up_weight")
+    end)
+    local w = positions:keep(self, "directions", x, function()
+      return directions_of(self, f, x:size(2))
+    end)
+    local beta = positions:keep(self, "factors", x, function()
+      return core.linear(x, own "beta_weight", own "beta_bias"):sigmoid() * 2
+    end)
+    return householder.new(by_head(w, self.heads), beta:transpose(2, 3))
   end)
-  local w = positions:keep(self, "directions", x, function()
-    return directions_of(self, f, x:size(2))
-  end)
-  local beta = positions:keep(self, "factors", x, function()
-    return core.linear(x, own "beta_weight", own "beta_bias"):sigmoid() * 2
-  end)
-  prepared[positions] = householder.new(by_head(w, self.heads), beta:transpose(2, 3))
-  return prepared[positions]
 end
 
 local function transport(self, weights, v, positions, x)

@@ -154,7 +154,7 @@ local MUTANTS = {
   { "accumulated", "sums without the angle of the token itself", "fixture",
     within("accumulate", "step:cumsum(2)", "(step:cumsum(2) - step)") },
   { "accumulated", "values rotated the wrong way", "fixture",
-    within("accumulate", '(part == "q"', 'part == "v" and -angle.k or (part == "q"') },
+    within("accumulate", '(part == "q"', 'part == "v" and -angle.of_keys or (part == "q"') },
   { "accumulated", "angles not kept in the cache", "cache",
     within("accumulate", "step:cumsum(2)", FORGOTTEN) },
   { "selective", "sums without the angle of the token itself", "fixture",
