@@ -160,6 +160,16 @@ static bool is_sole(const RpTensor *tensor)
   return tensor->references == 1 && tensor->storage->references == 1;
 }
 
+/* True if both have their elements, each once, in the same order in memory. */
+static bool is_laid_out_as(const RpTensor *a, const RpTensor *b)
+{
+  bool apart[RP_MAX_RANK], same = a->rank == b->rank;
+  rp_axes_apart(a->rank, a->shape, a->strides, apart);
+  for (int i = 0; same && i < a->rank; i++)
+    same = apart[i] && (a->strides[i] == b->strides[i] || a->shape[i] == 1);
+  return same;
+}
+
 /* *target += gradient; takes over the caller's reference to `gradient`. */
 static RpStatus add_gradient(RpTensor **target, RpTensor *gradient)
 {
@@ -169,7 +179,7 @@ static RpStatus add_gradient(RpTensor **target, RpTensor *gradient)
     return RP_OK;
   }
   RpStatus status = RP_OK;
-  if (is_sole(present) && rp_tensor_is_contiguous(present)) {
+  if (is_sole(present) && (rp_tensor_is_contiguous(present) || is_laid_out_as(present, gradient))) {
     status = rp_tensor_accumulate(present, gradient);
   } else {
     RpTensor *sum = rp_tensor_binary(RP_ADD, present, gradient);
