@@ -48,7 +48,7 @@ end
 ---@field longer? string[]|fun(config: table, times: number): table names of the task's options that
 ---   are multiplied by `times` to test a trained model on longer problems or rows, or a function
 ---   that returns the changed options
----@field times? number[] the factors; 1.5, 2 and 4 by default
+---@field times? number[] the factors, if the field `times` is not set; 1.5, 2 and 4 by default
 ---@field model? string|Module the default of the field `model`, a class from `roper.nn.class`
 
 -- Returns the experiment on a registered task, if it has no other.

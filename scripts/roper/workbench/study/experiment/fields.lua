@@ -12,8 +12,8 @@ local M = {}
 
 ---@class Field
 ---@field [1] string name
----@field [2] string|table kind: "letters" (of qkvo), "scheme" (of positions), "steps" (a list), or
----   the kind of an option
+---@field [2] string|table kind: "letters" (of qkvo), "scheme" (of positions), "steps" or "factors"
+---   (lists of numbers), or the kind of an option
 ---@field [3] any default; false if it is not set by default
 ---@field [4] string documentation
 ---@field [5] any value that means "not set"; it is stored as false
@@ -100,6 +100,8 @@ local COMMON <const> = tables.joined(
     { "clip", "amount", 0, "maximum norm of the gradient; 0: no limit" },
     { "problems", "size", 128, "number of problems in the final evaluation" },
     { "test_sequences", "size", 512, "number of sequences in the final evaluation" },
+    { "times", "factors", false, "lengths of the final evaluation beyond that of training, as "
+      .. "multiples of it, such as 2,4,8; by default those of the experiment" },
     { "from", "string", false, "run, sweep (the trial of the same seed) or file of weights, from "
       .. "which training starts" },
     { "seed", "integer", 1, "seed of the model, the batches and random sampling" },
@@ -176,20 +178,30 @@ end
 ---@param name string of the field
 ---@return boolean
 function M.is_list(name)
-  return name == "snapshots"
+  return name == "snapshots" or name == "times"
 end
 
--- Returns a list of steps as text, sorted and without duplicates; nil if it is not such a list.
-local function steps_text(value)
+-- The numbers in a list of each kind: a function of a finite number, which returns it as it is
+-- stored, or nil if it does not fit; and the message for other values.
+local LISTS <const> = {
+  steps = { math.tointeger, "expected steps with commas between them, such as 100,1000, got " },
+  factors = { function(number)
+    return number > 1 and (math.tointeger(number) or number) or nil
+  end, "expected numbers above 1 with commas between them, such as 2,4,8, got " },
+}
+
+-- Returns a list of numbers as text, sorted and without duplicates; nil if one does not fit.
+local function list_text(value, fit)
   local text = type(value) == "table" and table.concat(tables.map(value, tostring), ",")
     or tostring(value)
   local seen = {}
   for part in (text .. ","):gmatch "([^,]*)," do
-    local step = part:find "^%s*[%d.eE+]+%s*$" and math.tointeger(tonumber(part))
-    if not step then
+    local number = part:find "^%s*[%d.eE+]+%s*$" and tonumber(part)
+    number = number and number < math.huge and fit(number)
+    if not number then
       return nil
     end
-    seen[step] = true
+    seen[number] = true
   end
   return table.concat(tables.keys(seen), ",")
 end
@@ -206,10 +218,10 @@ function M.convert(field, value)
   if kind == "letters" then
     refusal = not are_letters(value) and "expected letters of qkvo, each at most once, got "
       .. options_of.shown(value)
-  elseif kind == "steps" then
-    result = steps_text(value)
-    refusal = not result and "expected steps with commas between them, such as 100,1000, got "
-      .. options_of.shown(value)
+  elseif LISTS[kind] then
+    local fit, expected = table.unpack(LISTS[kind])
+    result = list_text(value, fit)
+    refusal = not result and expected .. options_of.shown(value)
   elseif kind == "scheme" then
     local names, missing = position.names(), position.missing(value)
     refusal = missing and position.is_mutant(missing)

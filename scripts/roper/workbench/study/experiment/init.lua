@@ -182,8 +182,17 @@ local function changes_of(longer, config, times)
   return changes
 end
 
+-- Returns the lengths at which a configuration is tested, as multiples of that in training.
+local function times_of(config, definition)
+  local list = {}
+  for factor in (config.times or ""):gmatch "[^,]+" do
+    list[#list + 1] = tonumber(factor)
+  end
+  return list[1] and list or definition.times or TIMES
+end
+
 --- Returns the changes of a task for the longer problems, or rows of text, on which the trained
---- model is tested.
+--- model is tested: the multiples of the field `times`, or else of the experiment.
 ---
 ---     > config = roper.experiment.configure("substring_index")
 ---     > roper.experiment.longer(config)[2]
@@ -198,7 +207,7 @@ function M.longer(config)
   for _, option in ipairs(tasks.options(definition.task)) do
     largest[option.name] = option.largest or math.huge
   end
-  for _, times in ipairs(definition.longer and (definition.times or TIMES) or {}) do
+  for _, times in ipairs(definition.longer and times_of(config, definition) or {}) do
     local changes, fits = changes_of(definition.longer, config, times), true
     if type(changes) ~= "table" then
       error(("experiment %s: longer: expected a table of options of the task, got %s"):format(

@@ -411,4 +411,15 @@ describe("experiment.longer", function()
       end
     end
   end)
+
+  it("takes other multiples from the field times, without those beyond an option", function()
+    local function longer(name, times)
+      return { experiment.longer(experiment.configure(name, { preset = "comparison",
+        times = times })) }
+    end
+    assert.same({ { { pairs = 12, length = 130 }, { pairs = 48, length = 520 } }, { 2, 8 } },
+      longer("recall", "8,2"))
+    assert.same({ 1.5, 2 }, longer("recall", { 2, 1.5, 100 })[2])
+    assert.same({ 2, 3 }, longer("substring_prefix", { 3, 2 })[2])
+  end)
 end)

@@ -106,6 +106,9 @@ describe("fields of the optimizer and of long runs", function()
       ["field monitor: has an effect only with patience="] = { monitor = "accuracy" },
       ["field snapshots: expected steps up to the last, 20, got 30"] = { snapshots = "10,30" },
       ["field snapshots: expected steps with commas"] = { snapshots = "10,x" },
+      ["field times: expected numbers above 1 with commas between them, such as 2,4,8, got \"1\""]
+        = { times = "1" },
+      ["field times: expected numbers above 1"] = { times = "2,1e999" },
     }) do
       given.preset = "smoke"
       assert.error_matches(function() experiment.configure("copy", given) end, message, 1, true)
@@ -126,5 +129,23 @@ describe("fields of the optimizer and of long runs", function()
     scratch.remove()
     assert.equal(1, #trials)
     assert.equal("5,10", trials[1].config.snapshots)
+  end)
+
+  it("take a list of lengths of the final evaluation, also in a sweep", function()
+    local function times(value)
+      return experiment.configure("copy", { preset = "smoke", times = value }).times
+    end
+    assert.equal("1.5,2,8", times("8,2.0,1.5,2"))
+    assert.equal("2,4", times({ 4, 2 }))
+    assert.is_false(times(nil))
+    local config = experiment.configure("copy", { preset = "smoke", times = "1.5,8" })
+    assert.equal(33 * 8, experiment.reach(config))
+    local scratch = require("tests.scratch")
+    scratch.create()
+    local trials = require("roper.workbench.study.sweep").prepare("copy", { preset = "smoke",
+      times = "2,8", seed = "1,2" }, scratch.path("sweep"))
+    scratch.remove()
+    assert.equal(2, #trials)
+    assert.equal("2,8", trials[1].config.times)
   end)
 end)
