@@ -1,5 +1,5 @@
 --- Chooses the best value of a field, such as the learning rate, for each method of a sweep. The
---- values are compared on the first seeds, and the methods at their best values on the other seeds,
+--- values are compared on some of the seeds, and the methods at their best values on the others,
 --- because a choice and a comparison on the same runs favour the method with the luckiest runs.
 local statistics = require "roper.workbench.study.statistics"
 local suggest = require "roper.base.suggest"
@@ -7,7 +7,8 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- The share of the seeds on which the values are compared, rounded up to whole seeds.
+-- The share of the seeds on which the values are compared, rounded up to whole seeds, if all seeds
+-- have all values.
 local SHARE <const> = 1 / 3
 
 ---@class SelectionValue
@@ -37,18 +38,31 @@ local function base_of(trial, field)
   return first and trial.method:sub(1, first - 1) .. trial.method:sub(last + 1) or trial.method
 end
 
--- Returns the seeds of a sweep, divided into those that choose and those that compare.
-local function divided(sweep)
-  local seeds = tables.keys(tables.set(tables.map(sweep.trials, function(trial)
-    return trial.seed
-  end)))
-  local count = math.ceil(SHARE * #seeds - 1e-9)
-  return table.move(seeds, 1, count, 1, {}), table.move(seeds, count + 1, #seeds, 1, {})
-end
-
 -- The experiment and seed of a trial; all values need the same ones.
 local function key_of(trial)
   return ("%s %s"):format(trial.config.experiment, trial.seed)
+end
+
+-- Returns the seeds of a sweep, divided into those that choose and those that compare. If only some
+-- seeds have trials of one method with several values, these choose; else, the first ones choose.
+local function divided(sweep, field)
+  local has_several, value_at = {}, {}
+  for _, trial in ipairs(sweep.trials) do
+    local key = ("%s %s"):format(key_of(trial), base_of(trial, field))
+    local value = trial.config[field] or false
+    has_several[trial.seed] = has_several[trial.seed]
+      or value_at[key] ~= nil and value_at[key] ~= value
+    value_at[key] = value
+  end
+  local seeds, choosing, comparing = tables.keys(has_several), {}, {}
+  for _, seed in ipairs(seeds) do
+    table.insert(has_several[seed] and choosing or comparing, seed)
+  end
+  if choosing[1] and comparing[1] then
+    return choosing, comparing
+  end
+  local count = math.ceil(SHARE * #seeds - 1e-9)
+  return table.move(seeds, 1, count, 1, {}), table.move(seeds, count + 1, #seeds, 1, {})
 end
 
 -- Returns the statistics of a value over its trials; `keys` are those that each value needs.
@@ -120,7 +134,7 @@ function M.of(sweep, field)
       fields[1] and suggest.hint(field, fields, "there are")
       or ("; run a sweep over it, such as %s=1e-3,3e-3"):format(field)), 0)
   end
-  local choosing, comparing = divided(sweep)
+  local choosing, comparing = divided(sweep, field)
   local is_choosing, by_method, order = tables.set(choosing), {}, {}
   for _, trial in ipairs(sweep.trials) do
     local method = base_of(trial, field)

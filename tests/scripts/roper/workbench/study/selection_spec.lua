@@ -64,6 +64,23 @@ describe("the selection of a rate", function()
     end
   end)
 
+  it("chooses on the seeds with several rates, if the others have one", function()
+    local whole = sweep(RATES, 6, plain)
+    local kept = {}
+    for _, trial in ipairs(whole.trials) do
+      local is_best = trial.config.rate == (trial.config.position == "rope" and 0.003 or 0.01)
+      kept[#kept + 1] = (trial.seed == 5 or is_best) and trial or nil
+    end
+    whole.trials = kept
+    local found = selection.of(whole, "rate")
+    assert.same({ { 5 }, { 1, 2, 3, 4, 6 } }, { found.choosing, found.comparing })
+    assert.same({ 0.003, 0.01 }, { found.methods[1].best.value, found.methods[2].best.value })
+    assert.equal(10, #selection.apply(whole, found).trials)
+    kept[#kept + 1] = reports.trial("none", 7, "finished") -- another method, with one value
+    assert.same({ { 5 }, { 1, 2, 3, 4, 6, 7 } }, { selection.of(whole, "rate").choosing,
+      selection.of(whole, "rate").comparing })
+  end)
+
   it("never chooses a rate with a run that diverged or is missing", function()
     local found = selection.of(sweep(RATES, 6, function(position, rate, seed)
       if rate == 0.01 and seed == 2 then
