@@ -43,9 +43,10 @@ local function key_of(trial)
   return ("%s %s"):format(trial.config.experiment, trial.seed)
 end
 
--- Returns the seeds of a sweep, divided into those that choose and those that compare. If only some
--- seeds have trials of one method with several values, these choose; else, the first ones choose.
-local function divided(sweep, field)
+-- Returns the seeds of a sweep, divided into those that choose and those that compare. The seeds
+-- that choose are the given ones; else, if only some seeds have trials of one method with several
+-- values, these; else, the first ones.
+local function divided(sweep, field, given)
   local has_several, value_at = {}, {}
   for _, trial in ipairs(sweep.trials) do
     local key = ("%s %s"):format(key_of(trial), base_of(trial, field))
@@ -55,10 +56,11 @@ local function divided(sweep, field)
     value_at[key] = value
   end
   local seeds, choosing, comparing = tables.keys(has_several), {}, {}
+  local chooses = given and tables.set(given) or has_several
   for _, seed in ipairs(seeds) do
-    table.insert(has_several[seed] and choosing or comparing, seed)
+    table.insert(chooses[seed] and choosing or comparing, seed)
   end
-  if choosing[1] and comparing[1] then
+  if given or choosing[1] and comparing[1] then
     return choosing, comparing
   end
   local count = math.ceil(SHARE * #seeds - 1e-9)
@@ -124,8 +126,10 @@ end
 --- Errors: the trials do not differ in this field.
 ---@param sweep Sweep
 ---@param field string
+---@param seeds? integer[] those on which the values are compared; by default those with several
+---   values of a method if the others have one, else the first third
 ---@return Selection selection
-function M.of(sweep, field)
+function M.of(sweep, field, seeds)
   local fields = tables.map(sweep.varied, function(name)
     return name ~= "position" and name or nil
   end)
@@ -134,7 +138,7 @@ function M.of(sweep, field)
       fields[1] and suggest.hint(field, fields, "there are")
       or ("; run a sweep over it, such as %s=1e-3,3e-3"):format(field)), 0)
   end
-  local choosing, comparing = divided(sweep, field)
+  local choosing, comparing = divided(sweep, field, seeds)
   local is_choosing, by_method, order = tables.set(choosing), {}, {}
   for _, trial in ipairs(sweep.trials) do
     local method = base_of(trial, field)

@@ -81,6 +81,12 @@ describe("the selection of a rate", function()
       selection.of(whole, "rate").comparing })
   end)
 
+  it("chooses on given seeds", function()
+    local found = selection.of(sweep(RATES, 6, plain), "rate", { 6 })
+    assert.same({ { 6 }, { 1, 2, 3, 4, 5 } }, { found.choosing, found.comparing })
+    assert.same({ 0.001, 0.001 }, { found.methods[1].best.value, found.methods[2].best.value })
+  end)
+
   it("never chooses a rate with a run that diverged or is missing", function()
     local found = selection.of(sweep(RATES, 6, function(position, rate, seed)
       if rate == 0.01 and seed == 2 then
