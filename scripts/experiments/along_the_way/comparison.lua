@@ -1,8 +1,8 @@
 -- Reads the sweeps of the comparison and computes the tests of its questions.
+local position = require "roper.workbench.study.experiment.position"
 local selections = require "roper.workbench.study.selection"
 local statistics = require "roper.workbench.study.statistics"
 local tables = require "roper.base.tables"
-local texts = require "roper.position.text"
 
 local M = {}
 
@@ -79,7 +79,8 @@ end
 ---@param list number[] multiples of the trained length
 ---@return table<integer, number> the second minus the first
 function M.differences(runs, pair, measure, list)
-  local first, second = runs[texts.canonical(pair[1])] or {}, runs[texts.canonical(pair[2])] or {}
+  local first = runs[position.as_stored(pair[1])] or {}
+  local second = runs[position.as_stored(pair[2])] or {}
   local found = {}
   for seed, run in pairs(second) do
     local after = M.value(run, measure, list)

@@ -1,9 +1,9 @@
--- Design of the comparison "Turns along the way": what README.md in this folder specifies, as data.
+-- Design of the comparison "Turns along the way", as data: what README.md in this folder specifies.
 --
 -- Fields are those of experiments, and methods are values of the field `position`. Names of schemes
 -- and of options of tasks are in this file only.
 
--- Pairs of methods with the same turns of queries and keys; the second also turns values and output.
+-- Pairs with the same turns of queries and keys; the second method also turns values and output.
 local TURNS <const> = {
   { "rope", "roper" },
   { "selective", "selective{rotate=qkvo}" },

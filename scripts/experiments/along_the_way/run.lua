@@ -6,10 +6,10 @@
 -- TEXT is missing or empty. DESIGN is a Lua file like design.lua. JOBS is the number of runs at a
 -- time, 2 by default.
 local experiment = require "roper.workbench.study.experiment"
+local position = require "roper.workbench.study.experiment.position"
 local selections = require "roper.workbench.study.selection"
 local sweeps = require "roper.workbench.study.sweep"
 local tables = require "roper.base.tables"
-local texts = require "roper.position.text"
 
 local folder, text, design_path, jobs = ...
 if not folder then
@@ -48,7 +48,7 @@ local function run(name, stage)
     best[entry.method] = entry.best
   end
   for _, method in ipairs(stage.methods) do
-    local chosen = best[texts.canonical(method)]
+    local chosen = best[position.as_stored(method)]
     if chosen then
       add(name, method, { chosen.value }, stage.comparing)
     else

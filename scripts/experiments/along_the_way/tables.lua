@@ -3,10 +3,10 @@
 --     ./roper scripts/experiments/along_the_way/tables.lua FOLDER [DESIGN]
 local comparison = require "comparison"
 local files = require "roper.base.file"
+local position = require "roper.workbench.study.experiment.position"
 local statistics = require "roper.workbench.study.statistics"
 local sweeps = require "roper.workbench.study.sweep"
 local tables = require "roper.base.tables"
-local texts = require "roper.position.text"
 
 local folder, design_path = ...
 if not folder then
@@ -50,7 +50,7 @@ local function summary(numbers, digits, sign)
 end
 
 local function code(method)
-  return "`" .. texts.canonical(method) .. "`"
+  return "`" .. position.as_stored(method) .. "`"
 end
 
 local function pair_name(pair)
@@ -92,7 +92,7 @@ end
 local LENGTHS <const> = tables.joined({ 1 }, design.times)
 
 local function by_seed(task, method)
-  local found = runs[task][texts.canonical(method)] or {}
+  local found = runs[task][position.as_stored(method)] or {}
   return tables.map(tables.keys(found), function(seed) return found[seed] end)
 end
 
@@ -155,7 +155,7 @@ local methods = order_of(function() return true end, "methods")
 print_table(tables.joined({ "method" }, tasks), tables.map(methods, function(method)
   return tables.joined({ code(method) }, tables.map(tasks, function(name)
     for _, entry in ipairs(selected[name].methods) do
-      if entry.method == texts.canonical(method) then
+      if entry.method == position.as_stored(method) then
         return entry.best and ("%g"):format(entry.best.value) or "none"
       end
     end

@@ -1,0 +1,179 @@
+local files = require("roper.base.file")
+local process = require("tests.process")
+local scratch = require("tests.scratch")
+local tables = require("roper.base.tables")
+
+local FOLDER <const> = require("roper.base.paths").LIBRARY .. "/../experiments/along_the_way/"
+
+local comparison = dofile(FOLDER .. "comparison.lua")
+local design = dofile(FOLDER .. "design.lua")
+
+-- A finished run with accuracies at 1, 2, 4 and 8 times the trained length.
+local function run(...)
+  local accuracies = { ... }
+  return { result = { accuracy = accuracies[1], longer = {
+    { times = 2, accuracy = accuracies[2] }, { times = 4, accuracy = accuracies[3] },
+    { times = 8, accuracy = accuracies[4] } } } }
+end
+
+-- Runs of a method whose accuracy is the same at all lengths, by seed.
+local function flat(accuracies)
+  return tables.map(accuracies, function(accuracy)
+    return run(accuracy, accuracy, accuracy, accuracy)
+  end)
+end
+
+describe("the design of the comparison along the way", function()
+  it("chooses rates on other seeds than those of the comparison", function()
+    for _, stage in ipairs(design.stages) do
+      local chooses = tables.set(stage.choosing)
+      for _, seed in ipairs(stage.comparing) do
+        assert.is_nil(chooses[seed])
+      end
+    end
+  end)
+
+  it("has enough seeds for each test to be significant", function()
+    local statistics = require("roper.workbench.study.statistics")
+    local primary = design.stages[1]
+    for i, question in ipairs(design.questions) do
+      local runs = {}
+      for _, task in ipairs(question.tasks) do
+        runs[task] = {}
+      end
+      local tests = comparison.tests(question, runs)
+      assert.equal(({ 12, 11, 12 })[i], #tests)
+      assert.is_true(#tests * statistics.least_p(#primary.comparing) < comparison.LEVEL)
+      for _, pair in ipairs(question.pairs) do
+        assert.truthy(tables.set(primary.methods)[pair[1]])
+        assert.truthy(tables.set(primary.methods)[pair[2]])
+      end
+      for _, task in ipairs(question.tasks) do
+        assert.truthy(tables.set(primary.tasks)[task] and design.tasks[task])
+      end
+    end
+  end)
+end)
+
+describe("the tests of the comparison along the way", function()
+  local QUESTION <const> = { pairs = { { "rope", "roper" }, { "alibi", "fox" } },
+    times = { 1, 2, 4, 8 }, tasks = { "copy", "recall" }, by_task = true }
+
+  -- On copy, roper is ahead by 0.1 and fox by 0.3; on recall, by 0 and 0.2.
+  local function example()
+    local low = { 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7 }
+    local function above(by)
+      return flat(tables.map(low, function(x) return x + by end))
+    end
+    return { copy = { rope = flat(low), roper = above(0.1), alibi = flat(low), fox = above(0.3) },
+      recall = { rope = flat(low), roper = above(0), alibi = flat(low), fox = above(0.2) } }
+  end
+
+  it("average differences of the same seed over pairs, over tasks and over both", function()
+    local tests = comparison.tests(QUESTION, example())
+    local means = { 0.15, 0.05, 0.25, 0.2, 0.1 }
+    assert.same({ "all", "pair", "pair", "task", "task" },
+      tables.map(tests, function(test) return test.kind end))
+    for i, test in ipairs(tests) do
+      assert.near(means[i], test.mean, 1e-12)
+      assert.equal(8, test.n)
+      assert.near(5 / 128, test.p, 1e-12) -- the smallest p of 8 pairs, for 5 tests
+      assert.is_true(test.low > 0 and test.high < 1)
+    end
+  end)
+
+  it("leave out a seed only where one of its runs is missing", function()
+    local runs = example()
+    runs.copy.fox[3] = nil
+    runs.recall.rope[5].result.longer[3] = nil -- was not measured at 8 times the length
+    local tests = comparison.tests(QUESTION, runs)
+    assert.same({ 6, 7, 7, 7, 7 }, tables.map(tests, function(test) return test.n end))
+  end)
+
+  it("correct for tests that lack all runs, and leave them empty", function()
+    local runs = example()
+    runs.recall = {}
+    local tests = comparison.tests(QUESTION, runs)
+    assert.same({ 0, 0, 0, 8, 0 }, tables.map(tests, function(test) return test.n end))
+    assert.near(5 / 128, tests[4].p, 1e-12)
+    assert.is_nil(tests[1].p)
+  end)
+
+  it("find the reach of a run", function()
+    local lengths = { 1, 2, 4, 8 }
+    assert.equal(2, comparison.reach(run(0.95, 0.9, 0.89, 1), lengths))
+    assert.equal(0, comparison.reach(run(0.8, 1, 1, 1), lengths))
+    assert.equal(8, comparison.reach(run(1, 1, 1, 1), lengths))
+  end)
+end)
+
+describe("the scripts of the comparison along the way", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
+  local DESIGN <const> = [[
+    local both = { "rope", "alibi" }
+    return { fields = { preset = "smoke", d_model = 16, steps = 2, times = "2,4,8",
+      test_sequences = 2 }, problems = { problems = 1 }, rates = { 1e-3, 1e-2 },
+      times = { 2, 4, 8 }, baseline = "rope",
+      tasks = { short = { experiment = "copy", fields = { letters = 3, length = 17 } },
+        text = { experiment = "language_model", is_text = true, fields = {} } },
+      stages = { { tasks = { "short", "text" }, methods = both, choosing = { 1 },
+        comparing = { 2, 3 } }, { tasks = { "short" }, methods = { "none" }, choosing = { 1 },
+        comparing = { 2 } } },
+      questions = { { title = "Is ALiBi ahead?", pairs = { both }, times = { 1, 2 },
+        tasks = { "short" }, by_task = true } } }]]
+
+  local function script(name, ...)
+    return process.run { "./roper", FOLDER .. name, scratch.path("runs"), ... }
+  end
+
+  it("choose rates, run the other seeds at them, and print tables", function()
+    scratch.write("design.lua", DESIGN)
+    local status, _, errors = script("run.lua", "", scratch.path("design.lua"))
+    assert.equal(0, status, errors)
+    local sweep = require("roper.workbench.study.sweep").read(scratch.path("runs/short"))
+    assert.equal(2 * (2 + 2) + 2 + 1, #sweep.trials)
+    local at = {}
+    for _, trial in ipairs(sweep.trials) do
+      assert.equal("finished", trial.run.status)
+      at[trial.seed .. trial.config.position] = (at[trial.seed .. trial.config.position] or 0) + 1
+    end
+    assert.same({ ["1rope"] = 2, ["2rope"] = 1, ["3rope"] = 1, ["1alibi"] = 2, ["2alibi"] = 1,
+      ["3alibi"] = 1, ["1none"] = 2, ["2none"] = 1 }, at)
+    assert.is_nil(files.stat(scratch.path("runs/text")))
+    local listed, printed = script("tables.lua", scratch.path("design.lua"))
+    assert.equal(0, listed)
+    for _, part in ipairs({ "| method | short |", "### 1. Is ALiBi ahead?", "corrected for 3 tests",
+      "| `alibi` − `rope` | 2 | ", "| method | × 1 | × 2 | × 4 | × 8 | mean | reach | runs |" }) do
+      assert.truthy(printed:find(part, 1, true), part .. "\n" .. printed)
+    end
+    assert.truthy(printed:find("\n| `none` | [^\n]* | 1 |\n"), printed)
+  end)
+
+  it("run nothing again, but the run that is missing", function()
+    local sweep = require("roper.workbench.study.sweep").read(scratch.path("runs/short"))
+    local before, removed = {}, sweep.trials[#sweep.trials]
+    for _, trial in ipairs(sweep.trials) do
+      before[trial.name] = files.stat(trial.folder .. "/result.json").mtime
+    end
+    files.remove(removed.folder)
+    local status, _, errors = script("run.lua", "", scratch.path("design.lua"))
+    assert.equal(0, status, errors)
+    for _, trial in ipairs(sweep.trials) do
+      local now = files.stat(trial.folder .. "/result.json").mtime
+      if trial ~= removed then
+        assert.same(before[trial.name], now)
+      end
+    end
+  end)
+
+  it("refuse a design with an unknown method before the first run", function()
+    scratch.write("design.lua", (DESIGN:gsub('"none"', '"nonne"')))
+    local status, _, errors = process.run { "./roper", FOLDER .. "run.lua", scratch.path("other"),
+      "", scratch.path("design.lua") }
+    assert.equal(1, status)
+    assert.truthy(errors:find('got "nonne"; did you mean "none"', 1, true), errors)
+    assert.is_nil(files.stat(scratch.path("other")))
+  end)
+end)
