@@ -42,8 +42,8 @@ local design = {
   baseline = "rope",
   tasks = {
     parity = { experiment = "state_tracking", fields = { kind = "parity", length = 33,
-      steps = 1500 } },
-    s3 = { experiment = "state_tracking", fields = { kind = "s3", length = 33, steps = 1500 } },
+      steps = 3000 } },
+    s3 = { experiment = "state_tracking", fields = { kind = "s3", length = 33, steps = 3000 } },
     copy = { experiment = "copy", fields = { letters = 10, length = 65, steps = 600 } },
     recall = { experiment = "recall", fields = { pairs = 6, length = 65, steps = 800 } },
     selective_copy = { experiment = "selective_copy", fields = { letters = 6, filler = 28,
