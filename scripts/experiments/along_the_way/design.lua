@@ -26,8 +26,8 @@ local PRIMARY <const> = { "rope", "roper", "selective", "selective{rotate=qkvo}"
 
 local OTHERS <const> = { "none", "fire", "pope", "accumulated{random=true}",
   "accumulated{random=true,rotate=qkvo}", "grape_m{context=false,rotate=qkvo}", "grape_a",
-  "grape_ap", "path{gate=true}", "path{gate=true,rotate=qkvo}", "ssmax+rope", "ssmax+roper", "hope",
-  "hope{rotate=qkvo}" }
+  "grape_ap", "path{gate=true}", "path{gate=true,rotate=qkvo}", "ssmax+rope", "ssmax+roper",
+  "hope{trained_length=64}", "hope{trained_length=64,rotate=qkvo}" }
 
 local PROBLEMS <const> = { "parity", "s3", "copy", "recall", "selective_copy", "prefix" }
 
