@@ -24,8 +24,8 @@ local PRIMARY <const> = { "rope", "roper", "selective", "selective{rotate=qkvo}"
   "accumulated{rotate=qkvo}", "grape_m", "grape_m{rotate=qkvo}", "path", "path{rotate=qkvo}",
   "grape_m{context=false}", "alibi", "fox" }
 
-local OTHERS <const> = { "none", "fire", "pope", "accumulated{random=true}",
-  "accumulated{random=true,rotate=qkvo}", "grape_m{context=false,rotate=qkvo}", "grape_a",
+local OTHERS <const> = { "none", "fire", "pope", "accumulated{angles=random}",
+  "accumulated{angles=random,rotate=qkvo}", "grape_m{context=false,rotate=qkvo}", "grape_a",
   "grape_ap", "path{gate=true}", "path{gate=true,rotate=qkvo}", "ssmax+rope", "ssmax+roper",
   "hope{trained_length=64}", "hope{trained_length=64,rotate=qkvo}" }
 
