@@ -26,7 +26,7 @@ local PRIMARY <const> = { "rope", "roper", "selective", "selective{rotate=qkvo}"
 
 local OTHERS <const> = { "none", "fire", "pope", "accumulated{angles=random}",
   "accumulated{angles=random,rotate=qkvo}", "grape_m{context=false,rotate=qkvo}", "grape_a",
-  "grape_ap", "path{gate=true}", "path{gate=true,rotate=qkvo}", "ssmax+rope", "ssmax+roper",
+  "grape_ap", "path{gate=true}", "ssmax+rope", "ssmax+roper",
   "hope{trained_length=64}", "hope{trained_length=64,rotate=qkvo}" }
 
 local PROBLEMS <const> = { "parity", "s3", "copy", "recall", "selective_copy", "prefix" }
@@ -43,11 +43,12 @@ local design = {
   tasks = {
     parity = { experiment = "state_tracking", fields = { kind = "parity", length = 33,
       steps = 3000 } },
-    s3 = { experiment = "state_tracking", fields = { kind = "s3", length = 33, steps = 3000 } },
+    s3 = { experiment = "state_tracking", fields = { kind = "s3", length = 17, batch = 32,
+      steps = 3000 } },
     copy = { experiment = "copy", fields = { letters = 10, length = 65, steps = 600 } },
     recall = { experiment = "recall", fields = { pairs = 6, length = 65, steps = 800 } },
-    selective_copy = { experiment = "selective_copy", fields = { letters = 6, filler = 28,
-      length = 85, steps = 800 } },
+    selective_copy = { experiment = "selective_copy", fields = { letters = 6, filler = 18,
+      length = 65, steps = 800 } },
     prefix = { experiment = "substring_prefix", fields = { substring_length = 12, length = 97,
       steps = 800 } },
     language = { experiment = "language_model", is_text = true, fields = { vocabulary = 1000,
