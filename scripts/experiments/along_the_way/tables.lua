@@ -156,7 +156,8 @@ print_table(tables.joined({ "method" }, tasks), tables.map(methods, function(met
   return tables.joined({ code(method) }, tables.map(tasks, function(name)
     for _, entry in ipairs(selected[name].methods) do
       if entry.method == position.as_stored(method) then
-        return entry.best and ("%g"):format(entry.best.value) or "none"
+        return entry.best and ("%g"):format(entry.best.value)
+          .. (entry.edge and (" (%s)"):format(entry.edge) or "") or "none"
       end
     end
     return "-"
