@@ -228,13 +228,13 @@ end
 
 -- The habit for wrong options or arguments of a function.
 local function about_arguments(message, line)
-  local name, option = message:match "([%w_]+): unknown option ([%w_]+);"
+  local name, option = message:match "%f[%w_]([%w_]+): unknown option ([%w_]+);"
   if name and not tonumber(option) then
     return find(name .. "%(.*%f[%w_]" .. option .. "=")
   end
-  name = name or message:match "([%w_]+): expected a table of options, got %a+$"
+  name = name or message:match "%f[%w_]([%w_]+): expected a table of options, got %a+$"
     or message:match "bad argument #%d+ to '([%w_]+)' %([%w ]+expected, got [%w_. ]+%)$"
-    or message:match "([%w_]+): expected [^\n]*, got [%w_.]+$"
+    or message:match "%f[%w_]([%w_]+): expected [^\n]*, got [%w_.]+$"
   local path = name and line:match("([%w_.]*)[.:]" .. name .. "%f[^%w_]")
   local is_elsewhere = path and path:find "^roper%." and path ~= "roper.nn"
     and path ~= "roper.optim"

@@ -2,6 +2,7 @@
 
 local habits = require("roper.workbench.help.habits")
 local page = require("roper.workbench.help.pytorch")
+local process = require("tests.process")
 local roper = require("roper")
 local scratch = require("tests.scratch")
 local session = require("roper.workbench.session.repl.session")
@@ -119,7 +120,6 @@ describe("habits from PyTorch and Python", function()
   end)
 
   it("get the Lua to type in scripts and after -e", function()
-    local process = require("tests.process")
     local path = scratch.write("script.lua", "local z = roper.ones(2)\nprint(z.sum())\n")
     for wanted, command in pairs({
       ["z.sum: call it with a colon: z:sum()"] = { "./roper", path },
@@ -148,6 +148,11 @@ describe("habits from PyTorch and Python", function()
     assert.matches("^error: ", answer("odd.sum()"))
     assert.matches("^error: attempt to call a nil value %(field 'sum'%)",
       answer("odd = setmetatable({}, {__names = error}); odd.sum()"))
+  end)
+
+  it("are looked up quickly in messages with long words", function() -- else this takes hours
+    local _, _, errors = process.run({ "./roper", "-e", "error(('x'):rep(1e6), 0)" })
+    assert.equal("roper: -e:1: " .. ("x"):rep(1e6) .. "\n", errors)
   end)
 
   it("leave other error messages as they are", function()
