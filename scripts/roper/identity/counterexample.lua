@@ -4,6 +4,7 @@ local grid = require "roper.identity.grid"
 local ring = require "roper.identity.ring"
 local statement = require "roper.identity.statement"
 local tables = require "roper.base.tables"
+local with_seed = require("roper.base.scoped").with_seed
 
 local M = {}
 
@@ -95,6 +96,14 @@ local function render(variables, named)
   return table.concat(parts, ", ")
 end
 
+-- Returns true if values of a shape may be a counterexample. Theta is 1 for the only pair of a
+-- vector; sides that agree then have none.
+local function may_differ(sides, variables, terms, pairs)
+  return pairs > 1 or not with_seed(1, function()
+    return exact.try(sides, variables, terms, pairs, true)
+  end)
+end
+
 --- Searches for a counterexample among small integers: one term before two, one pair before
 --- two, small sums before large ones.
 ---@param refuted ExactResult that refuted the equation; with fewer terms or pairs it is true
@@ -108,7 +117,9 @@ function M.find(sides, variables, refuted)
   end
   for pairs = refuted.pairs, math.max(refuted.pairs, has_pairs and 2 or 1) do
     for terms = refuted.terms, math.max(refuted.terms, has_terms and 2 or 1) do
-      for numbers in lists(count_numbers(variables, terms, pairs)) do
+      local count = may_differ(sides, variables, terms, pairs)
+        and count_numbers(variables, terms, pairs)
+      for numbers in count and lists(count) or function() end do
         local i = 0
         local values, named = assign(variables, terms, pairs, function()
           i = i + 1

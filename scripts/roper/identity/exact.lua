@@ -117,10 +117,13 @@ local function draw()
   return core.randint(0, ring.PRIME - 1, { 1 }):item()
 end
 
--- Returns true if the sides agree in a random trial.
-local function try(sides, variables, terms, pairs)
+--- Returns true if the sides agree in a random trial.
+---@param is_unit? boolean is theta 1? Then a position has the same angle times theta.
+---@return boolean
+function M.try(sides, variables, terms, pairs, is_unit)
   local values = M.values(variables, terms, pairs, draw, function()
-    return ring.point(draw()), ring.point(draw())
+    local plain = ring.point(draw())
+    return plain, is_unit and plain or ring.point(draw())
   end)
   return agree(statement.evaluate(sides, grid.new(ring.field, pairs, values)))
 end
@@ -159,7 +162,7 @@ function M.check(sides, variables)
   for pairs = 1, most_pairs do
     for terms = 1, most_terms do
       for trial = 1, trials do
-        if not try(sides, variables, terms, pairs) then
+        if not M.try(sides, variables, terms, pairs) then
           result.holds, result.terms, result.pairs, result.trials = false, terms, pairs, trial
           return result
         end
