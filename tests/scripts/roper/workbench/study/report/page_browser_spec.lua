@@ -3,28 +3,39 @@ local html = require("tests.html")
 local page = require("roper.workbench.study.report.page")
 local reports = require("tests.reports")
 local scratch = require("tests.scratch")
+local tables = require("roper.base.tables")
 
 local HOSTILE <const> = { "</title></style></script><script>x", "\"><img src=x onerror=x>" }
 
 describe("the page in a browser", function()
-  before_each(scratch.create)
-  after_each(scratch.remove)
-
   local path, reason = browser.find()
+  local pages, documents = {}, nil
 
-  -- An `it` that needs the browser.
-  local function with_browser(name, check)
+  -- All pages are loaded by one start of the browser.
+  setup(function()
+    if path then
+      scratch.create()
+      documents = browser.load_all(path, tables.map(pages, function(one)
+        return { page.render(one.view), one.script, width = one.width }
+      end))
+      scratch.remove()
+    end
+  end)
+
+  -- An `it` on the document of a view after a script: check(document, view).
+  local function with_browser(name, one, check)
+    pages[#pages + 1] = one
+    local number = #pages
     it(name, function()
       if not path then
         pending(reason)
       end
-      check()
+      check(documents[number], one.view)
     end)
   end
 
-  with_browser("has the numbers of the metrics and results", function()
-    local view = reports.view()
-    local document = browser.load(path, page.render(view))
+  with_browser("has the numbers of the metrics and results", { view = reports.view() },
+      function(document, view)
     local rows = html.rows(document, "runs")
     for i, trial in ipairs(view.sweep.trials) do
       local result = trial.run.result
@@ -60,10 +71,9 @@ describe("the page in a browser", function()
     assert.equal(10 + 10 + 10 + 6 + 4, compared)
   end)
 
-  with_browser("shows the value under the pointer", function()
-    local view = reports.view()
-    view.attention = { { trial = view.sweep.trials[1], map = reports.attention_map() } }
-    local point = [[
+  local mapped = reports.view()
+  mapped.attention = { { trial = mapped.sweep.trials[1], map = reports.attention_map() } }
+  with_browser("shows the value under the pointer", { view = mapped, script = [[
       const say = (id) => {
         const tip = document.getElementById("tip"), p = document.createElement("output");
         p.id = id; p.textContent = tip.hidden ? "hidden" : tip.textContent;
@@ -83,8 +93,7 @@ describe("the page in a browser", function()
       move(document.querySelector(".dot"), 5, 5); say("dot");
       move(document.querySelector(".matrix rect"), 5, 5); say("cell");
       move(document.querySelector(".matrix"), 5, 5); say("empty");
-    ]]
-    local document = browser.load(path, page.render(view), point)
+    ]] }, function(document)
     local function said(id)
       return document:match('<output id="' .. id .. '">(.-)</output>')
     end
@@ -97,53 +106,52 @@ describe("the page in a browser", function()
     assert.equal("hidden", said("empty"))
   end)
 
-  with_browser("shows the value under the pointer on a logarithmic axis", function()
-    local view = reports.lengths({ "rope", "roper" }, 6)
-    local document = browser.load(path, page.render(view), [[
+  with_browser("shows the value under the pointer on a logarithmic axis", {
+    view = reports.lengths({ "rope", "roper" }, 6), script = [[
       const plot = [...document.querySelectorAll(".plot")].find(
         (plot) => plot.getAttribute("aria-label") === "Accuracy by length");
       const box = plot.getBoundingClientRect();
       plot.dispatchEvent(new PointerEvent("pointermove", { bubbles: true,
         clientX: box.left + 0.62 * box.width, clientY: box.top + 0.2 * box.height }));
-      document.body.dataset.tip = document.getElementById("tip").textContent;]])
+      document.body.dataset.tip = document.getElementById("tip").textContent;]] },
+      function(document)
     assert.truthy(document:find('data-tip="roper, mean of 6\ntimes the length in training 2: 0.73"',
       1, true), document:match('data%-tip="[^"]*"'))
   end)
 
-  with_browser("keeps hostile text as text", function()
-    for _, text in ipairs(HOSTILE) do
-      local trial = reports.trial("rope", 1, "finished")
-      trial.method, trial.name, trial.config[text] = text, text, text
-      local document = browser.load(path, page.render(reports.view({ trial }, { text })), [[
+  for number, text in ipairs(HOSTILE) do
+    local trial = reports.trial("rope", 1, "finished")
+    trial.method, trial.name, trial.config[text] = text, text, text
+    with_browser("keeps hostile text as text, " .. number, {
+      view = reports.view({ trial }, { text }), script = [[
         document.body.dataset.title = document.title;
         document.body.dataset.images = document.images.length;
-        document.body.dataset.scripts = document.scripts.length;]])
+        document.body.dataset.scripts = document.scripts.length;]] }, function(document)
       assert.truthy(document:find('data-images="0" data-scripts="3"', 1, true))
       local title = document:match('data%-title="([^"]*)"'):gsub("&quot;", '"'):gsub("&gt;", ">")
         :gsub("&lt;", "<")
       assert.equal("substring_index: " .. text .. " (mini)", title)
-    end
-  end)
+    end)
+  end
 
-  with_browser("fits a phone", function()
-    local document = browser.load(path, page.render(reports.view()),
-      [[document.body.dataset.wide = document.documentElement.scrollWidth <= innerWidth;
+  with_browser("fits a phone", { view = reports.view(), width = 390, script = [[
+      document.body.dataset.wide = document.documentElement.scrollWidth <= innerWidth;
       const table = document.querySelector(".scroll"); // which shows by shadows that it scrolls
       document.body.dataset.scrolls = table.scrollWidth > table.clientWidth;
-      document.body.dataset.shadows = getComputedStyle(table).backgroundAttachment;]],
-      { "--window-size=390,844" })
+      document.body.dataset.shadows = getComputedStyle(table).backgroundAttachment;]] },
+      function(document)
     assert.truthy(document:find('data-wide="true" data-scrolls="true" '
       .. 'data-shadows="local, local, scroll, scroll"', 1, true))
   end)
 
-  with_browser("shows one view of the loss, and another on request, without a script", function()
-    local document = browser.load(path, page.render(reports.view()), [[
+  with_browser("shows one view of the loss, and another on request, without a script", {
+    view = reports.view(), script = [[
       const loss = document.getElementById("training-loss-1").parentNode;
       const seen = () => Array.from(loss.querySelectorAll(".choice"),
         (choice) => Number(choice.offsetHeight > 0)).join("");
       document.body.dataset.before = seen();
       document.querySelector("label[for=training-loss-4]").click();
-      document.body.dataset.after = seen();]])
+      document.body.dataset.after = seen();]] }, function(document)
     assert.truthy(document:find('data-before="1000" data-after="0001"', 1, true))
   end)
 end)
