@@ -85,7 +85,10 @@ local function inverse_of(l)
     local function quarter(of, row, column)
       return of:as_strided(shape, strides, half * (row * size + column))
     end
-    local below = quarter(x, 1, 1):matmul(quarter(l, 1, 0)):matmul(quarter(x, 0, 0))
+    local below = quarter(l, 1, 0)
+    if half > 1 then -- the inverse of a block of 1 is 1
+      below = quarter(x, 1, 1):matmul(below):matmul(quarter(x, 0, 0))
+    end
     quarter(x, 1, 0):copy(-below)
     half = 2 * half
   end
@@ -282,7 +285,7 @@ function Householder:sums(a, v)
   local before = self.keys - queries - skipped * self.block
   local after = self.count * self.block - self.keys
   a = padded(padded(a, 3, before, after), 4, 0, after):contiguous()
-    :view { self.rows, -1, self.count * self.block }
+    :view { self.rows, (self.count - skipped) * self.block, self.count * self.block }
   v = self:blocks(v)
   local count = self.count - skipped
   local c, visible = self:corrections(v), lower(self.block, 0, a:dtype())

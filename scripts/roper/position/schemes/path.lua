@@ -37,9 +37,9 @@ local trained = require "roper.position.trained"
 
 local EPSILON <const> = 1e-6 -- added to squared lengths
 
--- [batch, time, heads * features] as [batch, heads, time, features]
-local function by_head(x, heads)
-  return x:contiguous():view { x:size(1), x:size(2), heads, -1 }:transpose(2, 3)
+-- [batch, time, heads * dim] as [batch, heads, time, dim].
+local function by_head(self, x)
+  return x:contiguous():view { x:size(1), x:size(2), self.heads, self.dim }:transpose(2, 3)
 end
 
 -- w of the last tokens of f [batch, keys, heads * dim], [batch, time, heads * dim].
@@ -53,7 +53,8 @@ local function directions_of(self, f, time)
   end
   z = z:view { z:size(1), time, self.heads, self.dim }
   local gain = core.full({ self.dim }, self.dim ^ -0.5, z:dtype())
-  return core.rms_norm(z, gain, EPSILON / self.dim):view { z:size(1), time, -1 }
+  return core.rms_norm(z, gain, EPSILON / self.dim)
+    :view { z:size(1), time, self.heads * self.dim }
 end
 
 -- The products along the text.
@@ -71,7 +72,7 @@ local function products(self, positions, x)
     local beta = positions:keep(self, "factors", x, function()
       return core.linear(x, own "beta_weight", own "beta_bias"):sigmoid() * 2
     end)
-    return householder.new(by_head(w, self.heads), beta:transpose(2, 3))
+    return householder.new(by_head(self, w), beta:transpose(2, 3))
   end)
 end
 

@@ -83,6 +83,16 @@ describe("path", function()
     end
   end)
 
+  it("accepts empty batches and queries", function()
+    for _, rotate in ipairs({ "qk", "qkvo" }) do
+      local how = { position = make({ rotate = rotate }), causal = true, input = X }
+      assert.same({ 1, 2, 0, 4 }, roper.attention(Q:narrow(3, 1, 0), Q, Q, how):shape())
+      local none = Q:narrow(1, 1, 0)
+      how.input = X:narrow(1, 1, 0)
+      assert.same({ 0, 2, 5, 4 }, roper.attention(none, none, none, how):shape())
+    end
+  end)
+
   it("says in its description what carries the values", function()
     local plain = tostring(roper.position.describe("path"))
     local words = tostring(roper.position.describe("path{rotate=qkvo, gate=true}"))
