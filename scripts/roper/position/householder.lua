@@ -20,8 +20,10 @@ local M = {}
 ---@field block integer tokens of a block
 ---@field count integer number of blocks
 ---@field keys integer number of tokens
----@field w tensor [rows, count, block, d], where rows = batch * heads; the last block is filled up
----   with zeros
+---@field batch integer
+---@field heads integer
+---@field rows integer batch * heads
+---@field w tensor [rows, count, block, d]; the last block is filled up with zeros
 ---@field l tensor L, [rows, count, block, block]
 ---@field t tensor T, [rows, count, block, block], without a gradient
 ---@field u tensor U, [rows, count, block, d]
@@ -119,7 +121,7 @@ function M.new(w, beta)
   end
   local count = math.max(1, -(-keys // block))
   local self = setmetatable({ block = block, count = count, keys = keys, rows = batch * heads,
-    batch = batch, heads = heads, features = d }, Householder)
+    batch = batch, heads = heads }, Householder)
   self.w = self:blocks(w)
   self.scaled = self:blocks(w * beta:unsqueeze(4))
   self.l = product(self.scaled, self.w:transpose(3, 4)) * lower(block, -1, w:dtype())

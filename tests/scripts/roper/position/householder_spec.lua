@@ -104,7 +104,7 @@ describe("Products of maps in blocks", function()
   end
 
   it("stay exact if all tokens have almost the same direction", function()
-    -- Here the powers of L, of which T is a sum, grow to 10^36.
+    -- Here the powers of L, of which T is a sum, grow beyond 10^20.
     local w = unit(roper.ones({ 1, 1, 150, 4 }) + roper.randn({ 1, 1, 150, 4 }) * 1e-3)
     local beta = roper.full({ 1, 1, 150 }, 1.999)
     local q, k = roper.randn({ 1, 1, 150, 4 }), roper.randn({ 1, 1, 150, 4 })
