@@ -492,6 +492,12 @@ calls["task:explain"] = function()
   return { addition, tokens }, function() return addition:explain(tokens) end
 end
 
+calls["task:targets"] = function()
+  local tracking = core.tasks.state_tracking({ kind = "s3", length = 9, seed = 1 })
+  local tokens = tracking:batch(2)
+  return { tracking, tokens }, function() return tracking:targets(tokens) end
+end
+
 calls["task:positions"] = function()
   local addition = core.tasks.addition({ coupled = true, length = 30, seed = 1 })
   local tokens = addition:batch(2)
@@ -500,7 +506,7 @@ end
 
 for name, arguments in pairs({ batch = { 2 }, encode = { "12+3" }, question = {}, vocabulary = {},
   answer = { "?d=1+3;" }, poses = { "?d=1+3;" }, grade = { "?d=1+3;", "4" }, floor = {},
-  longest = {}, random = {}, name = {}, has_problems = {}, set_random = { 1, 2 },
+  chance = {}, longest = {}, random = {}, name = {}, has_problems = {}, set_random = { 1, 2 },
   length = {}, stop = {}, options = {}, hash = {}, tostring = {} }) do
   calls["task:" .. name] = function()
     local addition = task()
