@@ -11,13 +11,18 @@ local KILLS <const> = tonumber(os.getenv("ROPER_KILLS") or 5)
 
 local KINDS <const> = { "bytes", "sentencepiece" }
 
--- Lua that makes the tokens of the licences in a folder, and tells how.
-local function maker(folder, tokenizer, before)
+local LICENCES <const> = "'/usr/share/common-licenses'"
+
+-- Lua that writes the tokens of files, by default of two licences, into a folder of the cache, and
+-- prints "done" or the error.
+local function maker(folder, tokenizer, before, text)
   return ([[%s
-    require("roper.tasks.text.cache").BATCH = 20000 -- several
+    require("roper.tasks.text.cache").BATCH = 5000 -- several
     local ok, message = pcall(require("roper").tasks.text, {
-      files = "/usr/share/common-licenses", vocabulary = 400, tokenizer = %q, cache = %q })
-    print(ok and "done" or message, count)]]):format(before or "", tokenizer, folder)
+      files = { %s }, documents = "paragraphs", vocabulary = 400, tokenizer = %q, cache = %q })
+    print(ok and "done" or message, count)]]):format(before or "",
+    text or "'/usr/share/common-licenses/GPL-1', '/usr/share/common-licenses/GPL-2'", tokenizer,
+    folder)
 end
 
 -- The content of a folder of the cache, by ending.
@@ -103,7 +108,7 @@ describe("the cache of text", function()
     local code = maker(folder, tokenizer, [[
       local core = require "roper.core"
       local create = core.corpus_create
-      core.corpus_create = function(...) print "makes" return create(...) end]])
+      core.corpus_create = function(...) print "makes" return create(...) end]], LICENCES)
     for i = 1, 3 do
       running[i] = uv.new_pipe()
       running[i] = { pipe = running[i], text = "" }
@@ -137,7 +142,8 @@ describe("the cache of text", function()
       uv.fs_mkdir(folder, tonumber("755", 8))
       local status, output, errors = process.run({ "unshare", "--map-root-user", "--mount", "sh",
         "-c", ([[mount -t tmpfs -o size=%dk none '%s' && "$0" -e "$1"; ls '%s']]):format(kilobytes,
-          folder, folder), uv.exepath(), maker(folder, tokenizer) }, nil, paths)
+          folder, folder), uv.exepath(), maker(folder, tokenizer, nil,
+          LICENCES) }, nil, paths)
       return status, output, errors
     end
     local status, _, errors = try(4000)
