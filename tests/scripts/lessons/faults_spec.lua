@@ -21,7 +21,9 @@ describe("the lessons", function()
           assert.is_false(judged.holds, ("%s: %s with %s"):format(every.name(lesson, number),
             claim.text, claim.instead[2]))
         end
-        steps.prepare(step, scope)
+        if number < #lesson.steps then
+          steps.prepare(step, scope)
+        end
       end
     end
   end)
