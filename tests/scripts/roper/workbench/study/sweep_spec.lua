@@ -288,18 +288,21 @@ describe("a sweep that is killed", function()
       uv.kill(pid, "sigkill")
     end
     assert.is_true(ended)
+    local _, listed = process.run({ "./roper", "runs", folder })
+    assert.truthy(listed:find(("\nResume with:\n./roper sweep %s\n$"):format(
+      folder:gsub("%p", "%%%0"))), listed)
   end)
 end)
 
 describe("two sweeps at once in one folder", function()
-  it("share 40 trials between 4 workers, each run once", function()
-    local command = sweeps.command(folder, "position=rope,roper", "seed=1..20", "--jobs", "2")
+  it("share 24 trials between 4 workers, each run once", function()
+    local command = sweeps.command(folder, "position=rope,roper", "seed=1..12", "--jobs", "2")
     local both = { process.spawn(command), process.spawn(command) }
     sweeps.wait(both)
     assert.same({ 0, 0 }, { both[1].status, both[2].status })
     local owners = {}
     local trials = plan.read(folder)
-    assert.equal(40, #trials)
+    assert.equal(24, #trials)
     for _, trial in ipairs(trials) do
       local last = claims.read(trial.folder)
       assert.equal("finished", stored.read(trial.folder).status)
@@ -322,6 +325,9 @@ describe("./roper sweep", function()
     assert.truthy(output:find("^\nrope: mean of correct answers, [^\n]*\n\n2 of 2 runs finished%."),
       output)
     assert.truthy(output:find("\n  method    runs  correct of 2 .*\n  rope    2 of 2 "), output)
+    local last = ("\n\nThe runs are in %s. To write the report:\n./roper report %s\n")
+      :format(folder, folder)
+    assert.equal(last, output:sub(-#last))
     assert.is_nil((output .. errors):find("\27", 1, true))
     assert.equal(1, select(2, errors:gsub("/sweep: 2 trials, 0 finished", "")))
     for seed = 1, 2 do
@@ -351,10 +357,21 @@ describe("./roper sweep", function()
   end)
 
   it("stops at Ctrl-C, releases its trials, and can be continued", function()
-    local command = sweeps.command(folder, "position=rope", "seed=1..2", "steps=1500",
-      "--jobs", "2")
+    -- The trials wait after step 100 until they are continued.
+    local continued = scratch.path("continued")
+    local load = scratch.write("wait.lua", ([[
+      local Adam, uv = getmetatable(roper.optim.Adam()), require("luv")
+      local step = Adam.step
+      function Adam:step(...)
+        while self.count == 100 and not uv.fs_stat(%q) do
+          uv.sleep(10)
+        end
+        return step(self, ...)
+      end]]):format(continued))
+    local command = sweeps.command(folder, "position=rope", "seed=1..2", "steps=150",
+      "--jobs", "2", "--load", load)
     local screen = process.open(table.concat(command, " "), { TERM = "xterm" })
-    screen:expect("/1500  loss ")
+    screen:expect("/150  loss ")
     for _, trial in ipairs(plan.read(folder)) do -- the other one may begin later
       while not files.stat(trial.folder .. "/checkpoint.safetensors") do
         sweeps.wait({ screen.process }, 10)
@@ -371,12 +388,13 @@ describe("./roper sweep", function()
                                       claims.read(trial.folder).number })
     end
     local _, listed = process.run({ "./roper", "runs", folder })
-    assert.truthy(listed:find(("\nResume with:\n./roper sweep %s\n$"):format(
-      folder:gsub("%p", "%%%0"))), listed)
+    assert.truthy(listed:find(("\nResume with:\n./roper sweep %s --load %s/loaded/wait.lua\n")
+      :format(folder, plan.read(folder)[1].folder), 1, true), listed)
+    scratch.write("continued", "")
     local status, output = process.run(command)
     assert.equal(0, status)
-    local last = ("\n\nThe runs are in %s. To write the report:\n./roper report %s\n")
-      :format(folder, folder)
+    local last = ("\n\nThe runs are in %s. To write the report:\n./roper report %s --load %s\n")
+      :format(folder, folder, load)
     assert.equal(last, output:sub(-#last))
   end)
 
