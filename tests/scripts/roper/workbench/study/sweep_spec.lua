@@ -295,14 +295,14 @@ describe("a sweep that is killed", function()
 end)
 
 describe("two sweeps at once in one folder", function()
-  it("share 24 trials between 4 workers, each run once", function()
-    local command = sweeps.command(folder, "position=rope,roper", "seed=1..12", "--jobs", "2")
+  it("share 40 trials between 4 workers, each run once", function()
+    local command = sweeps.command(folder, "position=rope,roper", "seed=1..20", "--jobs", "2")
     local both = { process.spawn(command), process.spawn(command) }
     sweeps.wait(both)
     assert.same({ 0, 0 }, { both[1].status, both[2].status })
     local owners = {}
     local trials = plan.read(folder)
-    assert.equal(24, #trials)
+    assert.equal(40, #trials)
     for _, trial in ipairs(trials) do
       local last = claims.read(trial.folder)
       assert.equal("finished", stored.read(trial.folder).status)
