@@ -18,8 +18,7 @@ function M.frequencies(scheme)
 end
 
 --- The angles by which a scheme rotates a part: the sums of `steps` over the tokens up to and
---- including each. The scheme has the field `rotate` and the state "step": a cache keeps steps, not
---- sums, because the steps of padding are 0.
+--- including each. The scheme has the field `rotate` and the state "step".
 ---
 ---     Φ_t = Σ_{s<=t} step_s
 ---
@@ -35,8 +34,7 @@ function M.turns(scheme, part, positions, x, steps)
     return nil
   end
   local angle = positions:once(scheme, "angle", function()
-    local step = positions:keep(scheme, "step", x, function() return steps():to "float64" end)
-    local of_keys = step:cumsum(2):transpose(2, 3)
+    local of_keys = positions:accumulate(scheme, "step", x, steps):transpose(2, 3)
     return { of_keys = of_keys, of_queries = positions:of_queries(of_keys, 3) }
   end)
   return (part == "q" or part == "o") and angle.of_queries or angle.of_keys

@@ -201,16 +201,18 @@ function Positions:once(scheme, name, compute)
   return known[name]
 end
 
---- Running sums, along the text, of values that a scheme computes from the input of the layer.
+--- Running sums, along the text, of values that a scheme computes from the input of the layer. They
+--- are computed once for each call of attention. A cache keeps the values, not the sums, so that
+--- padding adds 0.
 ---
 ---     yⱼ = Σ_{t<=j} step_t
 ---
 --- Errors: as for `keep`.
 ---
 ---     > roper.position.register("summed", {
----     >>   state = {"sum"},
+---     >>   state = {"step"},
 ---     >>   bias = function(self, q, k, positions, x)
----     >>     local sums = positions:accumulate(self, "sum", x, function() return x:sum(3) end)
+---     >>     local sums = positions:accumulate(self, "step", x, function() return x:sum(3) end)
 ---     >>     return sums:view{-1, 1, 1, positions.keys}:to(q:dtype())
 ---     >>   end})
 ---     > q, x = roper.zeros{1, 1, 2, 4}, roper.ones{1, 2, 3}
@@ -226,10 +228,8 @@ end
 function Positions:accumulate(scheme, name, x, steps)
   arguments.self("Positions:accumulate", self, Positions)
   arguments.check("accumulate", "steps", "callable", steps)
-  return self:keep(scheme, name, x, function(before)
-    local own = steps():to("float64"):cumsum(2)
-    return before and own + before:narrow(2, before:size(2), 1) or own
-  end)
+  local all = self:keep(scheme, name, x, function() return steps():to "float64" end)
+  return self:once(scheme, "sums of " .. name, function() return all:cumsum(2) end)
 end
 
 --- The entries of the queries in a tensor with an entry for each key: the last ones.

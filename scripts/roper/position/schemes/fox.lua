@@ -1,8 +1,8 @@
 --- The forgetting transformer: each token has a gate for each head, and the unnormalized weight of
 --- a key is multiplied by the gates of all tokens after it, up to the query (Lin et al. 2025). The
 --- gates are computed from the input of the layer: outside a model, pass it as the option `input`.
---- A cache keeps the sums for earlier tokens. Weight decay applies to the weights of the gates as
---- to those of linear layers.
+--- A cache keeps ln f of earlier tokens. Weight decay applies to the weights of the gates as to
+--- those of linear layers.
 ---
 ---     f_t = sigmoid(w · x_t + b),   F_i = Σ_{t<=i} ln f_t,   sᵢⱼ += F_i − F_j
 ---
@@ -32,9 +32,9 @@ return {
     self.gate_weight = trained.table(self.heads, self.d_model)
     self.gate_bias = core.zeros({ self.heads }):parameter()
   end,
-  state = { "sums" },
+  state = { "gates" },
   bias = function(self, _, _, positions, x)
-    local sums = positions:accumulate(self, "sums", x, function()
+    local sums = positions:accumulate(self, "gates", x, function()
       return -(-core.linear(x, self.gate_weight:to(x:dtype()), self.gate_bias:to(x:dtype())))
         :softplus()
     end):transpose(2, 3) -- [batch, heads, keys]

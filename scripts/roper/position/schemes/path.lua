@@ -95,7 +95,7 @@ return {
     { "gate", "boolean", false, "add the gates of FoX" },
   },
   per_layer = true,
-  state = { "inputs", "directions", "factors", "sums" },
+  state = { "inputs", "directions", "factors", "gates" },
   init = function(self)
     if self.rotate ~= "qk" and self.rotate ~= "qkvo" then
       error(('path: option rotate: expected "qk" or "qkvo", got %q; H_t has no inverse in general, '

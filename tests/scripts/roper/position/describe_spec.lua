@@ -38,8 +38,8 @@ describe("position.describe", function()
       roper = "rotated keys and values", none = "keys and values unchanged",
       sinusoidal = "keys and values unchanged, computed from embeddings with positions",
       t5 = "keys and values unchanged; positions are applied in each pass",
-      fox = "keys and values; for each token also sums",
-      ["alibi+fox"] = "keys and values; for each token also sums" }) do
+      fox = "keys and values; for each token also gates",
+      ["alibi+fox"] = "keys and values; for each token also gates" }) do
       assert.equal(words, roper.position.describe(name).cache)
     end
   end)

@@ -235,6 +235,18 @@ describe("A scheme", function()
     end
   end)
 
+  it("can accumulate values, also if only queries are rotated", function()
+    for _, letters in ipairs({ "qkvo", "q", "v" }) do
+      local name = register({ state = { "step" }, turns = function(self, part, positions, x)
+        local sum = positions:accumulate(self, "step", x, function() return x:narrow(3, 1, 1) end)
+        sum = (part == "q" or part == "o") and positions:of_queries(sum, 2) or sum
+        return letters:find(part) and sum:unsqueeze(2) or nil
+      end })
+      local findings = roper.position.check(name)
+      assert(findings.ok, tostring(findings))
+    end
+  end)
+
   describe("with a state", function()
     local function refused(message, position, how)
       local ok, got = pcall(attend, position, how)

@@ -30,12 +30,14 @@ local function within(module, ...)
   return { [('require "roper.position.%s"'):format(module)] = ("load(%q)()"):format(text) }
 end
 
--- The sums of steps without those in the cache.
+-- The sums of steps, these without those of the token itself, and without those in the cache.
+local SUMS <const> = 'positions:accumulate(scheme, "step", x, steps)'
+local EXCLUSIVE <const> = "(" .. SUMS .. ' - positions:keep(scheme, "step", x, steps))'
 local FORGOTTEN <const> = [[(function()
-  local earlier, time = step:size(2) - x:size(2), x:size(2)
-  local new = step:narrow(2, earlier + 1, time)
-  return earlier == 0 and new or core.cat({ step:narrow(2, 1, earlier) * 0, new }, 2)
-end)():cumsum(2)]]
+  local sums, earlier = ]] .. SUMS .. [[, positions.keys - x:size(2)
+  return earlier == 0 and sums or core.cat({ sums:narrow(2, 1, earlier) * 0,
+    sums:narrow(2, earlier + 1, x:size(2)) - sums:narrow(2, earlier, 1) }, 2)
+end)()]]
 
 -- A scheme that turns as a rotary does, but for what `change` makes of a call.
 local function turned(name, change)
@@ -152,13 +154,13 @@ local MUTANTS = {
   { "roper", "output turned on, not back", "moved by 1",
     function(rotary, _, x, at, part) return rotary:rotate(x, at, part) end },
   { "accumulated", "sums without the angle of the token itself", "fixture",
-    within("accumulate", "step:cumsum(2)", "(step:cumsum(2) - step)") },
+    within("accumulate", SUMS, EXCLUSIVE) },
   { "accumulated", "values rotated the wrong way", "fixture",
     within("accumulate", '(part == "q"', 'part == "v" and -angle.of_keys or (part == "q"') },
   { "accumulated", "angles not kept in the cache", "cache",
-    within("accumulate", "step:cumsum(2)", FORGOTTEN) },
+    within("accumulate", SUMS, FORGOTTEN) },
   { "selective", "sums without the angle of the token itself", "fixture",
-    within("accumulate", "step:cumsum(2)", "(step:cumsum(2) - step)") },
+    within("accumulate", SUMS, EXCLUSIVE) },
   { "selective", "a convolution that sees the next token", "future tokens",
     { ["causal_convolution(last,"] = "causal_convolution(core.cat({ last:narrow(2, 2, last:size(2) "
       .. "- 1), last:narrow(2, 1, 1) }, 2)," } },

@@ -21,7 +21,7 @@ describe("fox", function()
     end
   end)
 
-  it("stores its sums in the cache", function()
+  it("stores its gates in the cache", function()
     local model = models.convert(models.small({ position = "fox" }), "float64")
     local tokens = models.task():batch(2)
     local whole = roper.no_grad(model, tokens)
