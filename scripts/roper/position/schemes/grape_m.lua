@@ -61,7 +61,6 @@ return {
     { "rotate", "string", "qk", 'which tensors are rotated: any letters of "qkvo"' },
   },
   per_layer = true,
-  state = { "step" },
   init = function(self)
     frequencies.check_rotate("grape_m", self.rotate)
     local pairs_of = frequencies.rotated("grape_m", { dim = self.dim, fraction = 1 }) // 2
@@ -77,6 +76,7 @@ return {
     end
     self.log_theta = (self.context and log_theta or log_theta * DIVISOR):parameter()
     if self.context then
+      self.state = { "step" }
       local steps = self.step_per_head and self.heads or 1
       self.step_weight = core.zeros({ steps, self.d_model }):parameter()
       self.step_bias = core.full({ steps }, math.log(math.exp(1e-3) - 1)):parameter()

@@ -33,6 +33,7 @@
 local core = require "roper.core"
 local fox = require "roper.position.schemes.fox"
 local householder = require "roper.position.householder"
+local tables = require "roper.base.tables"
 local trained = require "roper.position.trained"
 
 local EPSILON <const> = 1e-6 -- added to squared lengths
@@ -95,7 +96,7 @@ return {
     { "gate", "boolean", false, "add the gates of FoX" },
   },
   per_layer = true,
-  state = { "inputs", "directions", "factors", "gates" },
+  state = { "inputs", "directions", "factors" },
   init = function(self)
     if self.rotate ~= "qk" and self.rotate ~= "qkvo" then
       error(('path: option rotate: expected "qk" or "qkvo", got %q; H_t has no inverse in general, '
@@ -111,7 +112,7 @@ return {
     if self.gate then
       fox.init(self)
       table.insert(self.decays, "gate_weight")
-      self.bias = fox.bias
+      self.bias, self.state = fox.bias, tables.joined(self.state, fox.state)
     end
     if self.rotate == "qkvo" then
       self.transport = transport

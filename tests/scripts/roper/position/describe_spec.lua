@@ -39,7 +39,13 @@ describe("position.describe", function()
       sinusoidal = "keys and values unchanged, computed from embeddings with positions",
       t5 = "keys and values unchanged; positions are applied in each pass",
       fox = "keys and values; for each token also gates",
-      ["alibi+fox"] = "keys and values; for each token also gates" }) do
+      ["alibi+fox"] = "keys and values; for each token also gates",
+      path = "keys and values; for each token also inputs, directions, factors",
+      ["path{gate=true}"] = "keys and values; for each token also inputs, directions, factors, "
+        .. "gates",
+      grape_m = "keys and values; for each token also step",
+      ["grape_m{context=false}"] = "keys and values unchanged; positions are applied in each pass",
+    }) do
       assert.equal(words, roper.position.describe(name).cache)
     end
   end)
