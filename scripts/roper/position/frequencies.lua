@@ -7,7 +7,7 @@ local M = {}
 
 options_of.define("FrequencyOptions", {
   { "dim", "size", nil, "features of a head" },
-  { "base", "number", 10000, "base of the frequencies" },
+  { "base", "positive", 10000, "base of the frequencies" },
   { "fraction", "number", 1, "fraction of the features that is rotated" },
   { "pairing", { "half", "interleaved" }, "half", "which two features form a pair" },
   { "last", "boolean", false, "rotate the last features instead of the first" },

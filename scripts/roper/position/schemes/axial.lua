@@ -20,7 +20,7 @@ local frequencies = require "roper.position.frequencies"
 
 return {
   takes = { class = "AxialOptions", parent = "FrequencyOptions",
-    { "base", "number", 100, "of the frequencies" },
+    { "base", "positive", 100, "of the frequencies" },
     { "coordinates", "size", 2, "number of coordinates of a position" },
   },
   build = function(o)

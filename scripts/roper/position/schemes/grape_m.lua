@@ -57,7 +57,7 @@ return {
     { "context", "boolean", true, "the phase is a sum of steps; otherwise the position" },
     { "per_head", "boolean", false, "separate frequencies for each head" },
     { "step_per_head", "boolean", false, "separate steps for each head" },
-    { "base", "number", 10000, "base of the initial frequencies" },
+    { "base", "positive", 10000, "base of the initial frequencies" },
     { "rotate", "string", "qk", 'which tensors are rotated: any letters of "qkvo"' },
   },
   per_layer = true,

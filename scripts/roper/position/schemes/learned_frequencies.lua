@@ -35,7 +35,7 @@ return {
     { "dim", "size", nil, "features of a head" },
     { "heads", "size?", nil, "required with `per_head`" },
     { "per_head", "boolean", false, "separate frequencies for each head" },
-    { "base", "number", 10000, "base of the initial frequencies" },
+    { "base", "positive", 10000, "base of the initial frequencies" },
     { "rotate", "string", "qk", 'which tensors are rotated: any letters of "qkvo"' },
   },
   per_layer = true,

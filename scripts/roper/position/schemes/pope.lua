@@ -32,7 +32,7 @@ return {
   takes = { class = "PopeOptions",
     { "dim", "size", nil, "features of a head" },
     { "heads", "size", nil, "number of heads" },
-    { "base", "number", 10000, "base of the frequencies" },
+    { "base", "positive", 10000, "base of the frequencies" },
   },
   per_layer = true,
   init = function(self)

@@ -19,7 +19,7 @@ return {
   revision = 2, -- revision 1 rounded the number of pairs up
   takes = { class = "ProportionalOptions",
     { "dim", "size", nil, "features of a head" },
-    { "base", "number", 10000, "of the frequencies" },
+    { "base", "positive", 10000, "of the frequencies" },
     { "fraction", "share", 0.75, "p, fraction of the pairs that is rotated: the fastest" },
     { "pairing", { "half", "interleaved" }, "half", "which two features form a pair" },
     { "rotate", "string", "qk", 'which tensors are rotated: any letters of "qkvo"' },

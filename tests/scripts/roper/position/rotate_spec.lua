@@ -88,6 +88,14 @@ describe("rotate", function()
       assert.error_matches(function() as_rope(name, "qkw") end, 'expected letters of "qkvo"')
     end)
 
+    it("of " .. name .. " needs a positive base", function()
+      for _, base in ipairs({ 0, -1, math.huge }) do
+        assert.error_matches(function()
+          roper.position.resolve({ type = name, base = base }, { dim = 8, heads = 2, d_model = 16 })
+        end, "base: expected .*number.*, got " .. ("%g"):format(base):gsub("%-", "%%-"))
+      end
+    end)
+
     it("lets " .. name .. " rotate values and output too", function()
       local findings = roper.position.check({ type = name, rotate = "qkvo" })
       assert.is_true(findings.ok, tostring(findings))
