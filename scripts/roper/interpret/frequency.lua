@@ -25,7 +25,8 @@ local function pairs_of_rotary(rotary, dim)
 end
 
 -- The frequencies, [pairs] or [heads, pairs], that rotate pairs of queries and keys in an attention
--- with a scheme, and the features of each pair; nil if there are none.
+-- with a scheme, and the features of each pair; nil if there are none, or if the content of earlier
+-- tokens chooses the angles.
 local function pairs_of(scheme, call)
   local dim = call.q:size(4)
   if schemes.is_rotary(scheme) then
@@ -40,7 +41,7 @@ local function pairs_of(scheme, call)
         return thetas, first, second
       end
     end
-  elseif schemes.is_scheme(scheme) and scheme.turns then
+  elseif schemes.is_scheme(scheme) and scheme.turns and not scheme.state then
     local at = positions.new(call.q, call.k, call.options, dim ^ -0.5)
     local x = call.options.input
     local of_q, of_k = scheme:turns("q", at, x), scheme:turns("k", at, x)

@@ -39,6 +39,14 @@ describe("interpret.by_frequency", function()
     arrays.close(roper.tensor({ 1, 0.1, 0.01, 0.001 }, "float64"), thetas[1][1], 1e-12)
   end)
 
+  it("is refused if the content chooses the angles, with any number of heads", function()
+    for _, heads in ipairs({ 1, 2 }) do
+      local model = models.small({ heads = heads, position = "accumulated" })
+      assert.error_matches(function() interpret.by_frequency(model, tokens) end,
+        "expected a scheme that rotates pairs of queries and keys, such as rope, found none")
+    end
+  end)
+
   it("uses the pairs of the scheme", function()
     local function first_head(options)
       options.type = "rope"
