@@ -73,7 +73,8 @@ local function products(self, positions, x)
     local beta = positions:keep(self, "factors", x, function()
       return core.linear(x, own "beta_weight", own "beta_bias"):sigmoid() * 2
     end)
-    return householder.new(by_head(self, w), beta:transpose(2, 3))
+    return householder.new(by_head(self, w):to(positions.dtype),
+      beta:transpose(2, 3):to(positions.dtype))
   end)
 end
 

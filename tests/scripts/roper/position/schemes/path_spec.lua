@@ -93,6 +93,13 @@ describe("path", function()
     end
   end)
 
+  it("agrees with the oracle, which computes in float64", function()
+    for _, gate in ipairs({ false, true }) do
+      local how = { position = make({ gate = gate }), causal = true, input = X }
+      arrays.close(roper.oracle.attention(Q, Q, Q, how), attend(how.position):to("float64"), 1e-6)
+    end
+  end)
+
   it("says in its description what carries the values", function()
     local plain = tostring(roper.position.describe("path"))
     local words = tostring(roper.position.describe("path{rotate=qkvo, gate=true}"))
