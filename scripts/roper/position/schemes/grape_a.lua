@@ -40,7 +40,8 @@ return {
   init = function(self)
     self.slopes = alibi.make({ heads = self.heads }).slopes
     self.omega = core.full({ self.heads }, math.log(math.exp(1) - 1)):parameter()
-    for letter, name in pairs { q = "query_gate", k = "key_gate" } do
+    for _, part in ipairs { { "q", "query_gate" }, { "k", "key_gate" } } do -- in order: they draw
+      local letter, name = table.unpack(part)
       if self.gates:find(letter) then
         self[name] = (core.randn { self.heads, self.dim } * self.dim ^ -0.5):parameter()
       end

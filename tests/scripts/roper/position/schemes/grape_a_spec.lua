@@ -22,6 +22,14 @@ describe("grape_a", function()
     end
   end)
 
+  it("draws the vectors of queries first, whatever the order of a table", function()
+    local grape = roper.position.grape_a({ dim = 8, heads = 3 })
+    roper.seed(1)
+    for _, name in ipairs({ "query_gate", "key_gate" }) do
+      arrays.close(roper.randn({ 3, 8 }) * 8 ^ -0.5, grape[name], 0)
+    end
+  end)
+
   it("does not depend on the length of its vectors", function()
     local q = roper.randn({ 1, 2, 4, 8 })
     local grape = roper.position.grape_a({ dim = 8, heads = 2 })
