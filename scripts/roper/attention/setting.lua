@@ -1,4 +1,5 @@
 --- Applies a position scheme to the options of attention, for fast and eager attention.
+local checked = require "roper.attention.checked"
 local core = require "roper.core"
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
@@ -72,32 +73,6 @@ function M.for_core(given, scheme)
   return result
 end
 
--- Does a bias broadcast to the scores or, if it is indexed by distance, to the scores and an axis
--- of distances?
-local function fits(c, q, positions)
-  local sizes = { q:size(1), q:size(2), positions.queries, positions.keys }
-  local x, most = c, 4
-  if type(c) == "table" then
-    x, most = c.bias, 5
-    sizes[5] = format.is_tensor(x) and x:rank() == 5 and math.tointeger(c.first) and x:size(5)
-  end
-  local rank = format.is_tensor(x) and x:rank() or 6
-  if rank > most or most == 5 and not sizes[5] or x:dtype() ~= q:dtype() then
-    return false
-  end
-  for axis = 1, rank do
-    local size = x:size(axis)
-    if size ~= 1 and size ~= sizes[most - rank + axis] then
-      return false
-    end
-  end
-  return true
-end
-
-local function kind(value)
-  return format.is_tensor(value) and format.summary(value) or type(value)
-end
-
 -- Appends the biases of options to a list.
 local function add_given(list, given)
   local biases = type(given.bias) == "table" and given.bias or { given.bias }
@@ -113,15 +88,10 @@ local function add_given(list, given)
 end
 
 -- Appends the biases of a scheme to a list.
-local function add_bias(list, scheme, q, k, positions, x)
+local function add_bias(list, scheme, sizes, q, k, positions, x)
   local found = scheme:bias(q, k, positions, x)
   for _, c in ipairs(type(found) == "table" and not found.bias and found or { found }) do
-    if not fits(c, q, positions) then
-      error(("position: %s: bias: expected %s that broadcasts to [%d, %d, %d, %d], got %s"):format(
-        scheme.name, q:dtype(), q:size(1), q:size(2), positions.queries, positions.keys, kind(c)),
-        0)
-    end
-    list[#list + 1] = c
+    list[#list + 1] = checked.bias(scheme, c, q:dtype(), sizes)
   end
   if found == nil then
     error(("position: %s: bias: expected a tensor, got nil"):format(scheme.name), 0)
@@ -179,31 +149,10 @@ function M.with_all_heads(q, k, v)
   return all, v and (v == k and all or repeated(v, heads))
 end
 
--- A tensor from `source`; raises an error unless it broadcasts to `sizes`, or equals them if
--- `whole`.
-local function checked_from(source, y, dtype, sizes, whole)
-  local ok = format.is_tensor(y) and y:dtype() == dtype and y:rank() <= #sizes
-    and (not whole or y:rank() == #sizes)
-  for axis = 1, ok and y:rank() or 0 do
-    local size, expected = y:size(axis), sizes[#sizes - y:rank() + axis]
-    ok = ok and (size == expected or size == 1 and not whole)
-  end
-  if not ok then
-    error(("%s: expected %s %s[%s], got %s"):format(source, dtype,
-      whole and "" or "that broadcasts to ", table.concat(sizes, ", "), kind(y)), 0)
-  end
-  return y
-end
-
--- A result of a scheme's method.
-local function checked(scheme, method, ...)
-  return checked_from(("position: %s: %s"):format(scheme.name, method), ...)
-end
-
 -- The mask of the options combined with that of the scheme, with at least one axis.
 local function mask_of(scheme, positions, given, sizes)
   if given ~= nil then
-    given = checked_from("attention: mask", given, "int32", sizes)
+    given = checked.tensor("attention: mask", given, "int32", sizes)
     given = given:rank() == 0 and given:unsqueeze(1) or given
     positions.mask = given
   end
@@ -211,7 +160,7 @@ local function mask_of(scheme, positions, given, sizes)
   if own == nil then
     return given
   end
-  checked(scheme, "mask", own, "int32", sizes)
+  checked.result(scheme, "mask", own, "int32", sizes)
   return given and own:ne(0) * given:ne(0) or own
 end
 
@@ -233,17 +182,17 @@ function M.new(scheme, q, k, given, v)
   self.options.mask = positions.mask
   add_given(self.biases, given)
   if scheme.bias then
-    add_bias(self.biases, scheme, q, k, positions, x)
+    add_bias(self.biases, scheme, sizes, q, k, positions, x)
   end
   if scheme.scores then
     if self:turn "q" or self:turn "k" then
       error(("position: %s: expected a scheme that rotates queries and keys or replaces the "
         .. "scores, got both"):format(scheme.name), 0)
     end
-    self.given_scores = checked(scheme, "scores", scheme:scores(q, k, positions, x), q:dtype(),
-      sizes, true)
+    self.given_scores = checked.result(scheme, "scores", scheme:scores(q, k, positions, x),
+      q:dtype(), sizes, true)
   end
-  self.query_scale = scheme.query_scale and checked(scheme, "query_scale",
+  self.query_scale = scheme.query_scale and checked.result(scheme, "query_scale",
     scheme:query_scale(q, positions, x), q:dtype(), { sizes[1], sizes[2], sizes[3], 1 })
   self.options.scale, self.options.bias, self.options.first = scale, {}, {}
   local biases = self.given_scores and tables.joined({ self:scaled(self.given_scores) },
@@ -331,15 +280,6 @@ function Setting:scores(q, k)
   return scores
 end
 
--- The tensor that a scheme adds to an output; raises an error unless shape and dtype match.
-local function check_added(self, method, added, o)
-  if not format.is_tensor(added) or kind(added) ~= kind(o) then
-    error(("position: %s: %s: expected %s, got %s"):format(self.scheme.name, method, kind(o),
-      kind(added)), 0)
-  end
-  return added
-end
-
 --- The weighted sum of values that the scheme rotated, or what the scheme puts in its place.
 ---@param weights tensor [batch, heads, queries, keys]
 ---@param v tensor [batch, heads, keys, features]
@@ -350,8 +290,8 @@ function Setting:mixed(weights, v)
   if not scheme.transport then
     return weights:matmul(v)
   end
-  return checked(scheme, "transport", scheme:transport(weights, v, self.positions, self.input),
-    v:dtype(), { v:size(1), v:size(2), self.positions.queries, v:size(4) }, true)
+  return checked.result(scheme, "transport", scheme:transport(weights, v, self.positions,
+    self.input), v:dtype(), { v:size(1), v:size(2), self.positions.queries, v:size(4) }, true)
 end
 
 --- The output plus the terms of the scheme's `values` and `carry`.
@@ -361,11 +301,12 @@ end
 function Setting:carried(o, weights)
   local scheme, positions = self.scheme, self.positions
   if scheme.values then
-    o = o + check_added(self, "values", positions:by_weights(weights, scheme:values(positions,
-      self.input)), o)
+    o = o + checked.result(scheme, "values", positions:by_weights(weights,
+      scheme:values(positions, self.input)), o:dtype(), o:shape(), true)
   end
   if scheme.carry then
-    o = o + check_added(self, "carry", scheme:carry(weights, positions, self.input), o)
+    o = o + checked.result(scheme, "carry", scheme:carry(weights, positions, self.input),
+      o:dtype(), o:shape(), true)
   end
   return o
 end
@@ -384,7 +325,7 @@ function Setting:attend(q, k, v, options)
   local both = core.attention_sums(q, k, v, options, first, count)
   local o = both:narrow(4, 1, features)
   local added = both:narrow(4, features + 1, count):matmul(vectors)
-  return o, check_added(self, "values", added, o)
+  return o, checked.result(self.scheme, "values", added, o:dtype(), o:shape(), true)
 end
 
 --- Rotates the output back, as the scheme does.
