@@ -98,6 +98,17 @@ local function add_bias(list, scheme, sizes, q, k, positions, x)
   end
 end
 
+local MOST_BIASES <const> = 4 -- that the core adds
+
+-- Biases as the core takes them: the last ones of too many are added up.
+local function few(positions, list)
+  while #list > MOST_BIASES do
+    local last = positions:expanded(table.remove(list))
+    list[#list] = positions:expanded(list[#list]) + last
+  end
+  return list
+end
+
 -- Cache of rotaries with default options. Its values are weak, so unused rotaries are collected.
 local named = setmetatable({}, { __mode = "v" })
 
@@ -195,9 +206,8 @@ function M.new(scheme, q, k, given, v)
   self.query_scale = scheme.query_scale and checked.result(scheme, "query_scale",
     scheme:query_scale(q, positions, x), q:dtype(), { sizes[1], sizes[2], sizes[3], 1 })
   self.options.scale, self.options.bias, self.options.first = scale, {}, {}
-  local biases = self.given_scores and tables.joined({ self:scaled(self.given_scores) },
-    self.biases) or self.biases
-  for i, c in ipairs(biases) do
+  local scores = self.given_scores and { self:scaled(self.given_scores) } or {}
+  for i, c in ipairs(few(positions, tables.joined(scores, self.biases))) do
     local by_distance = type(c) == "table"
     self.options.bias[i] = by_distance and c.bias or c
     self.options.first[i] = by_distance and c.first or 0

@@ -235,6 +235,17 @@ describe("A scheme", function()
     end
   end)
 
+  it("can be combined with any number of biases", function()
+    for _, name in ipairs({ "fox+fox+alibi", "path{gate=true}+alibi+shaw+fox",
+      "cope+t5+fox+fire" }) do
+      local context = { dim = D, heads = H, d_model = H * D }
+      roper.seed(2)
+      local how = { position = roper.position.resolve(name, context), causal = true,
+        input = X, bias = roper.randn({ T, T }, "float64") }
+      arrays.close(roper.eager.attention(Q, K, V, how), roper.attention(Q, K, V, how), 1e-12)
+    end
+  end)
+
   it("can accumulate values, also if only queries are rotated", function()
     for _, letters in ipairs({ "qkvo", "q", "v" }) do
       local name = register({ state = { "step" }, turns = function(self, part, positions, x)
