@@ -53,11 +53,12 @@ end
 
 --- Returns the runs of a task at the rates chosen on other seeds.
 ---@param sweep Sweep of the task
+---@param choosing integer[] the seeds on which rates are chosen
 ---@return table<string, table<integer, Run>> runs by method and seed, only finished ones
 ---@return Selection selection
 ---@return table[] lost trials of the comparison that have not finished, or diverged
-function M.read(sweep)
-  local selection = selections.of(sweep, "rate")
+function M.read(sweep, choosing)
+  local selection = selections.of(sweep, "rate", choosing)
   local reduced = selections.apply(sweep, selection) or { trials = {} }
   local runs, lost = {}, {}
   for _, trial in ipairs(reduced.trials) do

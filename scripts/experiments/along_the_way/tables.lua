@@ -75,15 +75,16 @@ local function tasks_of_all()
   end)
 end
 
-local function methods_of(task)
-  return order_of(function(stage) return tables.set(stage.tasks)[task] end, "methods")
+-- The methods or choosing seeds of the stages with a task.
+local function of_task(task, list)
+  return order_of(function(stage) return tables.set(stage.tasks)[task] end, list)
 end
 
 local runs, selected, lost, seconds = {}, {}, {}, 0
 local tasks = tasks_of_all()
 for _, name in ipairs(tasks) do
   local sweep = sweeps.read(folder .. "/" .. name)
-  runs[name], selected[name], lost[name] = comparison.read(sweep)
+  runs[name], selected[name], lost[name] = comparison.read(sweep, of_task(name, "choosing"))
   for _, trial in ipairs(sweep.trials) do
     seconds = seconds + (trial.run.status == "finished" and trial.run.result.seconds or 0)
   end
@@ -105,7 +106,7 @@ local function print_lengths(name)
       return comparison.value(run, measure, list)
     end)
   end
-  local rows = tables.map(methods_of(name), function(method)
+  local rows = tables.map(of_task(name, "methods"), function(method)
     local all = by_seed(name, method)
     local cells = tables.map(LENGTHS, function(times)
       return summary(values(method, { times }), digits)

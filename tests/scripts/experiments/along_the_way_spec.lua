@@ -152,6 +152,29 @@ describe("the scripts of the comparison along the way", function()
     assert.truthy(printed:find("\n| `none` | [^\n]* | 1 |\n"), printed)
   end)
 
+  it("compare no seed that chooses rates, also before the others have run", function()
+    local sweep = require("roper.workbench.study.sweep").read(scratch.path("runs/short"))
+    local function seeds_of(list, choosing)
+      local found = {}
+      sweep.trials = list
+      for _, by_seed in pairs((comparison.read(sweep, choosing))) do
+        for seed in pairs(by_seed) do
+          found[seed] = true
+        end
+      end
+      return found
+    end
+    local all = sweep.trials
+    assert.same({ [2] = true, [3] = true }, seeds_of(all, { 1 }))
+    assert.same({}, seeds_of(tables.map(all, function(trial)
+      return trial.seed < 3 and trial or nil
+    end), { 1, 2 }))
+    -- as if the rate of a method had been chosen twice
+    local again = tables.merged(all[1], { seed = 2 })
+    again.config = tables.merged(again.config, { seed = 2 })
+    assert.same({ [2] = true, [3] = true }, seeds_of(tables.joined(all, { again }), { 1 }))
+  end)
+
   it("run nothing again, but the run that is missing", function()
     local sweep = require("roper.workbench.study.sweep").read(scratch.path("runs/short"))
     local before, removed = {}, sweep.trials[#sweep.trials]
