@@ -124,10 +124,12 @@ local function words_of(scheme, part)
   return nil
 end
 
--- Returns true if attention with a part depends on relative positions only.
+-- Returns true if attention with a part depends on relative positions only. A scheme of one's own
+-- may have another option `rotate`.
 local function is_relative(part)
   local rotate = options_with_defaults(part).rotate
-  return part.definition.relative and (rotate == nil or is_paired(rotate))
+  local has_letters = type(rotate) == "string" and not rotate:find "[^qkvo]"
+  return part.definition.relative and (not has_letters or is_paired(rotate))
 end
 
 ---@class DescribedPart

@@ -33,6 +33,16 @@ describe("position.describe", function()
       .. "             made for 2 heads", tostring(roper.position.describe("described")))
   end)
 
+  it("describes a custom scheme whose option rotate means something else", function()
+    for i, default in ipairs({ true, 3, "left" }) do
+      local name = "turned_" .. i
+      roper.position.register(name, { relative = true,
+        takes = { rotate = { type(default), default } } })
+      assert.is_true(roper.position.describe(name).relative)
+      assert.is_true(roper.position.describe("rope+" .. name).relative)
+    end
+  end)
+
   it("describes what a cache stores", function()
     for name, words in pairs({ rope = "rotated keys, values unchanged",
       roper = "rotated keys and values", none = "keys and values unchanged",
