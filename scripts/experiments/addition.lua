@@ -21,6 +21,6 @@ return {
   },
   -- Length generalization: operands with more digits than in training.
   longer = function(config, times)
-    return { max_digits = config.max_digits + times // 1 | 0 }
+    return { max_digits = config.max_digits + math.floor(times) }
   end,
 }

@@ -31,6 +31,6 @@ return {
   times = { 2, 4 },
   -- Longer rows than in training, with `times` as many tokens to predict.
   longer = function(config, times)
-    return { length = (config.length - 1) * times + 1 }
+    return { length = math.floor((config.length - 1) * times) + 1 }
   end,
 }

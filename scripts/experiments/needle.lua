@@ -20,7 +20,7 @@ return {
       test_sequences = 16, spread = 8 },
   },
   -- Length generalization: the largest distance is that many times the largest in training, and
-  -- varies by as much, so that no distance occurs in training.
+  -- varies by as much. With twice the length or more, no distance occurs in training.
   longer = function(config, times)
     local farthest = config.distance + config.spread
     return { distance = math.floor(farthest * times) - config.spread,

@@ -24,7 +24,7 @@ return {
   },
   -- Length generalization: sequences with more tokens that are read than in training.
   longer = function(config, times)
-    return { length = (config.length - 1) * times // 1 + 1 | 0 }
+    return { length = math.floor((config.length - 1) * times) + 1 }
   end,
   times = { 2, 4, 8 },
 }

@@ -94,8 +94,8 @@ local function longer(config, parts, beat)
   for i, change in ipairs(changes) do
     if parts.task:size().validation.tokens >= change.length then
       local found = validation.measure(parts.model, parts.task, { length = change.length,
-        sequences = math.max(1, config.test_sequences // times[i]), heartbeat = beat,
-        batch = math.max(1, config.batch // times[i]) })
+        sequences = math.max(1, math.floor(config.test_sequences / times[i])), heartbeat = beat,
+        batch = math.max(1, math.floor(config.batch / times[i])) })
       list[#list + 1] = { name = tables.text(change), times = times[i], loss = found.loss,
         perplexity = found.perplexity, bits_per_byte = found.bits_per_byte }
     end

@@ -421,5 +421,14 @@ describe("experiment.longer", function()
       longer("recall", "8,2"))
     assert.same({ 1.5, 2 }, longer("recall", { 2, 1.5, 100 })[2])
     assert.same({ 2, 3 }, longer("substring_prefix", { 3, 2 })[2])
+    assert.same({ { { length = 42 } }, { 1.3 } }, longer("state_tracking", { 1.3, 1e300 }))
+    for _, name in ipairs(NAMES) do
+      local config = experiment.configure(name, { preset = "smoke", times = "1.3,1e300" })
+      for _, changes in ipairs((experiment.longer(config))) do
+        for option, value in pairs(changes) do
+          assert.equal("integer", math.type(value), name .. " " .. option)
+        end
+      end
+    end
   end)
 end)

@@ -63,6 +63,12 @@ describe("the experiment language_model", function()
 end)
 
 describe("a run on text", function()
+  it("is tested on rows whose length is no multiple of that in training", function()
+    local config = config_of({ times = "1.3", steps = 1, evaluate_every = 1 })
+    local result = run.run(config, { run = scratch.path("run"), progress = false })
+    assert.same({ "length=42", 1.3 }, { result.longer[1].name, result.longer[1].times })
+  end)
+
   it("measures the loss and its relatives", function()
     local folder = scratch.path("run")
     local result = run.run(config_of(), { run = folder, progress = false })
