@@ -249,6 +249,17 @@ function Setting:factors(q, k)
   return zeros(q), zeros(k)
 end
 
+-- x, rotated by a rotary, by angles or by a map, which may change the number of features.
+local function mapped(self, turn, method, x, at, part)
+  local y = turn[method](turn, x, at, part)
+  if schemes.is_rotary(turn) or turn.by_angles then
+    return y
+  end
+  local features = format.is_tensor(y) and y:rank() == 4 and y or x
+  return checked(self.scheme, method, y, x:dtype(),
+    { x:size(1), x:size(2), x:size(3), features:size(4) }, true)
+end
+
 -- Keys or values, rotated by angles. A cache keeps those of earlier tokens.
 local function rotated_with_cache(turn, part, x, state)
   local all, time = state.rotated[part], x:size(3)
@@ -271,7 +282,9 @@ function Setting:turned(part, x)
   if part ~= "q" and turn and turn.by_angles and state then
     return rotated_with_cache(turn, part, x, state)
   end
-  x = turn and turn:rotate(x, self.positions[part == "q" and "query" or "key"], part) or x
+  if turn then
+    x = mapped(self, turn, "rotate", x, self.positions[part == "q" and "query" or "key"], part)
+  end
   return part == "q" and self:scaled(x) or x
 end
 
@@ -343,7 +356,7 @@ end
 ---@return tensor
 function Setting:turned_back(o)
   local turn = self:turn "o"
-  return turn and turn:unrotate(o, self.positions.query, "o") or o
+  return turn and mapped(self, turn, "unrotate", o, self.positions.query, "o") or o
 end
 
 --- The rotary with which the core can apply all rotations itself while it reads its inputs.

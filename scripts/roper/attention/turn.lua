@@ -11,9 +11,20 @@ local function last(angle, time)
   return time == all and angle or angle:narrow(3, all - time + 1, time)
 end
 
-local function fail(scheme, part, expected, got)
-  error(("position: %s: turns: expected %s for %q, got %s"):format(scheme.name, expected, part,
-    got), 0)
+local function fail(scheme, part, expected, got, advice)
+  error(("position: %s: turns: expected %s for %q, got %s%s"):format(scheme.name, expected, part,
+    got, advice or ""), 0)
+end
+
+-- What to do if angles of a part have another number of tokens than `time`.
+local function advice(positions, time, own)
+  if own == time then
+    return ""
+  elseif time == positions.queries and own == positions.keys then
+    return "; use positions:of_queries"
+  end
+  return own < time and positions.state
+    and "; keep those of earlier tokens with positions:keep" or ""
 end
 
 -- Raises an error unless angles have a shape that fits the part.
@@ -23,8 +34,10 @@ local function check_angles(scheme, part, positions, dim, angle)
   if not angle:dtype():find "^float" or angle:rank() ~= 4
     or batch ~= 1 and batch ~= positions.batch or heads ~= 1 and heads ~= positions.heads
     or own ~= time or dim and 2 * pairs > dim then
-    fail(scheme, part, ("angles, floats [1 or %d, 1 or %d, %d, %s]"):format(positions.batch,
-      positions.heads, time, dim and "up to " .. dim // 2 or "pairs"), format.summary(angle))
+    local function size_of(n) return n == 1 and "1" or "1 or " .. n end
+    fail(scheme, part, ("angles, floats [%s, %s, %d, %s]"):format(size_of(positions.batch),
+      size_of(positions.heads), time, dim and "up to " .. dim // 2 or "pairs"),
+      format.summary(angle), own and advice(positions, time, own))
   end
 end
 
@@ -52,8 +65,11 @@ function M.of(scheme, part, positions, x, dim)
       rotate = function(_, y) return core.rotate(y, last(turn, y:size(3))) end,
       unrotate = function(_, y) return core.rotate(y, turn, true) end,
     }
-  elseif not (schemes.is_rotary(turn) or type(turn) == "table" and turn.rotate) then
-    fail(scheme, part, "angles, a rotary or a table with rotate and unrotate", type(turn))
+  elseif not (schemes.is_rotary(turn)
+    or type(turn) == "table" and turn[part == "o" and "unrotate" or "rotate"]) then
+    fail(scheme, part, "angles, a rotary or a table with rotate and unrotate",
+      type(turn) == "table" and "a table without " .. (part == "o" and "unrotate" or "rotate")
+      or type(turn))
   end
   return turn
 end

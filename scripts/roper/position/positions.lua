@@ -228,11 +228,15 @@ end
 function Positions:accumulate(scheme, name, x, steps)
   arguments.self("Positions:accumulate", self, Positions)
   arguments.check("accumulate", "steps", "callable", steps)
-  local all = self:keep(scheme, name, x, function() return steps():to "float64" end)
+  local all = self:keep(scheme, name, x, function()
+    return state_of.checked(scheme, name, steps(), x):to "float64"
+  end)
   return self:once(scheme, "sums of " .. name, function() return all:cumsum(2) end)
 end
 
 --- The entries of the queries in a tensor with an entry for each key: the last ones.
+---
+--- Errors: an axis of another size.
 ---
 ---     > q, k = roper.zeros{1, 1, 2, 4}, roper.zeros{1, 1, 3, 4}
 ---     > roper.position.positions(q, k):of_queries(roper.tensor{10, 20, 30}, 1)
@@ -244,6 +248,11 @@ end
 function Positions:of_queries(values, axis)
   arguments.self("Positions:of_queries", self, Positions)
   arguments.check("of_queries", "values", "tensor", values, "axis", "integer", axis)
+  if values:size(axis) ~= self.keys then
+    error(("of_queries: expected a value for each of %d keys on axis %d, got %s; a cache passes "
+      .. "only new tokens, so keep values of earlier ones with positions:keep"):format(self.keys,
+      axis, format.summary(values)), 2)
+  end
   if self.queries == self.keys then
     return values
   end

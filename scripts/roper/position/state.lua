@@ -26,6 +26,8 @@ local function check_input(positions, scheme, x)
   elseif not format.is_tensor(x) then
     fail(scheme, "expected the input of the layer, got %s; use %s in a model, or pass the option "
       .. "input", x == nil and "none" or type(x), scheme.name)
+  elseif not x:dtype():find "^float" then
+    fail(scheme, "expected an input of floats, got %s", x:dtype())
   end
   local state = positions.state
   local rows, time = positions.batch, positions.keys - (state and state.earlier or 0)
@@ -39,22 +41,32 @@ end
 
 -- Raises an error unless a scheme declares a state of this name.
 local function check_declared(scheme, name)
-  for _, declared in ipairs(scheme.state or {}) do
+  if not scheme.state then
+    fail(scheme, "expected a scheme that declares what it keeps, got none; add state = {%s}",
+      options_of.shown(name))
+  end
+  for _, declared in ipairs(scheme.state) do
     if declared == name then
       return
     end
   end
   fail(scheme, "expected one of the names in its state, got %s%s", options_of.shown(name),
-    suggest.hint(tostring(name), scheme.state or {}))
+    suggest.hint(tostring(name), scheme.state))
 end
 
--- Raises an error unless `new` has a value for each token of `x`.
-local function check_values(scheme, name, new, x)
+--- Returns values that a scheme computed; raises an error unless there is one for each token of x.
+---@param scheme Scheme
+---@param name string
+---@param new any
+---@param x tensor [batch, time, d_model]
+---@return tensor new [batch, time, ...]
+function M.checked(scheme, name, new, x)
   if not format.is_tensor(new) or new:rank() < 2 or new:size(1) ~= x:size(1)
     or new:size(2) ~= x:size(2) then
-    fail(scheme, "expected %s of shape [%d, %d, ...], got %s", name, x:size(1), x:size(2),
+    fail(scheme, "state: expected %s of shape [%d, %d, ...], got %s", name, x:size(1), x:size(2),
       format.is_tensor(new) and "[" .. table.concat(new:shape(), ", ") .. "]" or type(new))
   end
+  return new
 end
 
 -- Values with 0 for padding, which stands before the tokens of a shorter prompt.
@@ -106,8 +118,7 @@ function M.keep(positions, scheme, name, x, compute)
       fail(scheme, "expected a cache with %s of %d earlier tokens, got one without; make a new "
         .. "cache", name, state.earlier)
     end
-    local new = compute(before)
-    check_values(scheme, name, new, x)
+    local new = M.checked(scheme, name, compute(before), x)
     known[name] = state and store(state, scheme, name, new) or new
   end
   return known[name]

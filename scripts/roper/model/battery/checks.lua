@@ -1,6 +1,7 @@
 --- The checks that every position scheme must pass. A check is a function of the case. It returns
 --- the largest difference found, the largest difference allowed, and optionally a remark. If the
---- scheme refuses the operation, the check raises that error.
+--- scheme refuses the operation, the check raises that error. `fault` says what a larger difference
+--- means.
 local attention = require "roper.attention"
 local cases = require "roper.model.battery.case"
 local checkpoint = require "roper.model.checkpoint"
@@ -21,8 +22,8 @@ local attend, difference = cases.attend, cases.difference
 
 local M = {}
 
-local function add(name, run)
-  M[#M + 1] = { name = name, run = run }
+local function add(name, run, fault)
+  M[#M + 1] = { name = name, run = run, fault = fault }
 end
 
 -- Returns the largest result of f over all modes.
@@ -105,14 +106,14 @@ add("future tokens", function(case)
   local after = attend(attention.attention, case:make(), inputs, { causal = true })
   local seen = cases.QUERIES - 1
   return difference(before:narrow(3, 1, seen), after:narrow(3, 1, seen)), EXACT
-end)
+end, "a query depends on later tokens")
 
 add("fewer queries", function(case)
   local few = attend(attention.attention, case:make(), case:inputs(), { causal = true })
   local all = attend(attention.attention, case:make(), case:inputs("float64", cases.KEYS),
     { causal = true })
   return difference(all:narrow(3, cases.KEYS - cases.QUERIES + 1, cases.QUERIES), few), EXACT
-end)
+end, "a query depends on how many others there are")
 
 add("rows", function(case)
   local holder, coordinates = case:make()
@@ -130,7 +131,7 @@ add("rows", function(case)
     end
     return worst
   end), EXACT
-end)
+end, "a row of the batch depends on another")
 
 -- Does a scheme compute from the input of the layer at earlier tokens, even if keys are hidden?
 local function has_state(scheme)
@@ -170,13 +171,13 @@ add("hidden keys", function(case)
       attend(attention.attention, holder, without, { causal = causal, query_positions = last,
         key_positions = last }))
   end), EXACT
-end)
+end, "a query depends on keys that the mask hides")
 
 add("no key", function(case)
   local o = attend(attention.attention, case:make(), case:inputs(), { causal = true,
     mask = core.zeros({ cases.KEYS }, "int32") })
   return o:abs():max():item(), 0
-end)
+end, "a query that sees no key does not get 0")
 
 add("gradients", function(case)
   local holder, coordinates = case:make()
@@ -196,7 +197,7 @@ add("gradients", function(case)
     end
     return largest
   end), 1e-6
-end)
+end, "gradients are not those of finite differences")
 
 -- Returns the options of attention with which two implementations are compared.
 local function settings(coordinates)
@@ -257,7 +258,7 @@ end
 add("eager", function(case)
   return agree(case, with_gradients(case, eager.attention),
     with_gradients(case, attention.attention))
-end)
+end, "roper.attention and roper.eager.attention differ")
 
 add("oracle", function(case)
   local function by(run)
@@ -268,7 +269,7 @@ add("oracle", function(case)
     end
   end
   return agree(case, by(attention.oracle), by(attention.attention))
-end)
+end, "roper.attention and roper.oracle.attention differ")
 
 add("float32", function(case)
   return worst_of(case, function(causal)
@@ -279,7 +280,7 @@ add("float32", function(case)
     end
     return difference(found[1], found[2])
   end), 1e-4
-end)
+end, "float32 is far from float64")
 
 for _, step in ipairs { 1, 640, 0.5, -3 } do
   add(("moved by %g"):format(step), function(case)
@@ -295,7 +296,7 @@ for _, step in ipairs { 1, 640, 0.5, -3 } do
     end)
     return worst, case.relative and EXACT or math.huge,
       case.relative and "relative: output unchanged" or "not relative"
-  end)
+  end, "positions moved together change the output, but the scheme has relative = true")
 end
 
 -- Returns a small model, float64 by default, and tokens for it.
@@ -321,7 +322,7 @@ add("cache", function(case)
     end
   end
   return worst, EXACT
-end)
+end, "a cache changes the output; keep values of earlier tokens with positions:keep")
 
 add("cache moved", function(case)
   local model, tokens = model_of(case)
@@ -338,7 +339,7 @@ add("cache moved", function(case)
     worst = math.max(worst, difference(whole:narrow(2, at[1], at[2]), logits))
   end
   return worst, EXACT
-end)
+end, "the output is wrong after select and crop; declare all state and keep it by token")
 
 add("prompts", function(case)
   local model, tokens = model_of(case)
@@ -357,7 +358,7 @@ add("prompts", function(case)
     end
   end
   return worst, EXACT
-end)
+end, "padding on the left of a shorter prompt changes the output")
 
 add("checkpoint", function(case)
   local model, tokens = model_of(case, "float32")
@@ -367,6 +368,6 @@ add("checkpoint", function(case)
     return checkpoint.load(path)
   end, function() os.remove(path) end)
   return math.max(difference(model(tokens), again(tokens)), model:count() - again:count()), 0
-end)
+end, "a loaded model differs from the saved one")
 
 return M

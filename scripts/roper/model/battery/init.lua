@@ -5,6 +5,7 @@ local checks = require "roper.model.battery.checks"
 local options_of = require "roper.base.options"
 local escape = require "roper.base.escape"
 local scoped = require "roper.base.scoped"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -13,7 +14,7 @@ local M = {}
 ---@field ok boolean false if the check failed
 ---@field refused? string the scheme's error message, if it does not support the checked operation
 ---@field difference? number the largest difference found
----@field message? string an error message, or a remark
+---@field message? string an error message, what a failure means, or a remark
 
 --- The results of the battery, one finding for each check. Printing them shows a line for each.
 ---@class PositionFindings
@@ -36,14 +37,19 @@ function Findings:__tostring()
   return table.concat(lines, "\n")
 end
 
+-- What a scheme returns; attention checks it and names it in the error.
+local RESULTS <const> = tables.set { "turns", "rotate", "unrotate", "bias", "scores",
+  "query_scale", "mask", "values", "carry", "transport", "state" }
+
 -- Returns the message if an error is a refusal: it begins with the scheme's name, or with
--- "position" and the name. Returns nil for any other error, such as a bug in the scheme.
+-- "position" and the name. Returns nil for any other error, such as a bug in the scheme: also if
+-- what it returns has the wrong type or shape.
 local function refusal(message, case)
   local words = tostring(message):gsub("^[^:\n]*:%d+: ", "")
   local names = (case.name .. "+" .. tostring(case.options.type) .. "+rotary"):gsub("%b{}", "")
   for name in names:gmatch "[^+]+" do
     if words:find("^" .. name .. ":") or words:find("position:? " .. name .. "%f[^%w_]") then
-      return words
+      return not RESULTS[words:match("^position: " .. name .. ": ([%a_]+): ")] and words or nil
     end
   end
   return nil
@@ -57,7 +63,9 @@ local function find(check, case)
     return { name = check.name, ok = refused ~= nil, refused = refused,
       message = not refused and tostring(worst) or nil }
   end
-  return { name = check.name, ok = worst <= allowed, difference = worst, message = words }
+  local is_ok = worst <= allowed
+  return { name = check.name, ok = is_ok, difference = worst,
+    message = is_ok and words or check.fault }
 end
 
 local OPTIONS <const> = options_of.define("PositionCheckOptions", {
@@ -77,7 +85,8 @@ local OPTIONS <const> = options_of.define("PositionCheckOptions", {
 ---     true
 ---     > roper.position.register("skewed", {relative = true, bias =
 ---     >>   function(self, q, k, positions)
----     >>     return positions.key:view{1, 1, 1, -1}:to(q:dtype()):square()
+---     >>     local p = positions.key:to(q:dtype())
+---     >>     return p:square():view{-1, 1, 1, positions.keys}
 ---     >>   end})
 ---     > roper.position.check("skewed").failed
 ---     {"moved by 1", "moved by 640", "moved by 0.5", "moved by -3"}

@@ -119,8 +119,8 @@ describe("A scheme", function()
           or positions.keys):unsqueeze(2):unsqueeze(4) * theta(D // 2)
       end
     end })
-    local failed = table.concat(roper.position.check(name).failed, " ")
-    assert.truthy(failed:find("future tokens", 1, true), failed)
+    local found = tostring(roper.position.check(name))
+    assert.truthy(found:find("future tokens +FAILS +%S+ +a query depends on later tokens"), found)
   end)
 
   it("is refused with its name if its angles do not fit", function()
@@ -133,10 +133,32 @@ describe("A scheme", function()
       assert.equal(("position: %s: turns: expected angles, floats [1 or 2, 1 or 3, 6, up to 4] for "
         .. '"q", got %s'):format(name, got), message:match("position: .*"))
     end
-    local name = register({ turns = function() return 3 end })
+    Q = Q:narrow(3, 5, 2)
+    local name = register({ turns = function() return roper.zeros({ 1, 1, T, 2 }, "float64") end })
     local _, message = pcall(attend, name)
+    assert.truthy(message:find("got float64 [1, 1, 6, 2]; use positions:of_queries", 1, true),
+      message)
+    name = register({ turns = function() return 3 end })
+    _, message = pcall(attend, name)
     assert.truthy(message:find(name .. ": turns: expected angles, a rotary or a table with rotate "
       .. 'and unrotate for "q", got number', 1, true), message)
+  end)
+
+  it("is refused with its name if it rotates without a result, or cannot rotate back", function()
+    local function refused(expected, map)
+      local name = register({ turns = function() return map end })
+      local ok, message = pcall(attend, name)
+      assert.is_false(ok)
+      assert.equal(("position: %s: %s"):format(name, expected), message:match("position: .*"))
+    end
+    local function same(_, x) return x end
+    local function none() end
+    refused("rotate: expected float64 [2, 3, 6, 8], got nil", { rotate = none, unrotate = same })
+    refused("unrotate: expected float64 [2, 3, 6, 8], got nil", { rotate = same, unrotate = none })
+    refused("rotate: expected float64 [2, 3, 6, 8], got float64 [2, 3, 5, 8]",
+      { rotate = function(_, x) return x:narrow(3, 1, 5) end, unrotate = same })
+    refused("turns: expected angles, a rotary or a table with rotate and unrotate for \"o\", got a "
+      .. "table without unrotate", { rotate = same })
   end)
 
   it("can replace scores, also with a bias and factors of queries", function()
@@ -271,6 +293,8 @@ describe("A scheme", function()
         .. "true"):format(name), name, { causal = false })
       refused(("position: %s: expected the input of the layer, got number; use %s in a model, or "
         .. "pass the option input"):format(name, name), name, { input = 3 })
+      refused(("position: %s: expected an input of floats, got int32"):format(name), name,
+        { input = roper.zeros({ B, T, 24 }, "int32") })
       refused(("position: %s: expected an input [2, 6, d_model], one token for each key, got "
         .. "[2, 5, 24]"):format(name), name, { input = X:narrow(2, 1, 5) })
       Q = Q:narrow(3, 5, 2)
@@ -285,11 +309,54 @@ describe("A scheme", function()
         .. '"sums"?'):format(name), name)
     end)
 
-    it("must have a value for each token", function()
-      local name = register({ state = { "a" }, bias = function(self, _, _, positions, x)
-        return positions:keep(self, "a", x, function() return x:sum(2) end)
+    it("must declare that it has one", function()
+      local name = register({ bias = function(self, _, _, positions, x)
+        return positions:keep(self, "a", x, function() return x end)
       end })
-      refused(("position: %s: expected a of shape [2, 6, ...], got [2, 24]"):format(name), name)
+      refused(("position: %s: expected a scheme that declares what it keeps, got none; add "
+        .. 'state = {"a"}'):format(name), name)
+    end)
+
+    it("must have a value for each token", function()
+      for _, method in ipairs({ "keep", "accumulate" }) do
+        for got, values in pairs({ ["[2, 24]"] = function(x) return x:sum(2) end,
+          ["nil"] = function() end, number = function() return 3 end }) do
+          local name = register({ state = { "a" }, bias = function(self, _, _, positions, x)
+            return positions[method](positions, self, "a", x, function() return values(x) end)
+          end })
+          refused(("position: %s: state: expected a of shape [2, 6, ...], got %s"):format(name,
+            got), name)
+        end
+      end
+    end)
+
+    it("is found with the reason if it is not kept, and selects the queries of all keys", function()
+      local name = register({ relative = true, turns = function(_, part, positions, x)
+        local sums = x:narrow(3, 1, 1):squeeze(3):to("float64"):cumsum(2)
+        sums = (part == "q" or part == "o") and positions:of_queries(sums, 2) or sums
+        return sums:unsqueeze(2):unsqueeze(4) * theta(D // 2)
+      end })
+      local findings = roper.position.check(name)
+      assert.same({ "cache", "cache moved", "prompts" }, findings.failed)
+      for _, finding in ipairs(findings) do
+        assert.truthy(finding.ok or finding.message:find("expected a value for each of %d keys.*"
+          .. "keep values of earlier ones with positions:keep"), finding.message)
+      end
+    end)
+
+    it("is found with the reason if a cache gets angles of the new tokens alone", function()
+      local name = register({ relative = true, turns = function(_, part, positions, x)
+        local sums = x:narrow(3, 1, 1):squeeze(3):to("float64"):cumsum(2)
+        if part == "q" or part == "o" then
+          sums = sums:narrow(2, x:size(2) - positions.queries + 1, positions.queries)
+        end
+        return sums:unsqueeze(2):unsqueeze(4) * theta(D // 2)
+      end })
+      local findings = roper.position.check(name)
+      assert.same({ "cache", "cache moved", "prompts" }, findings.failed)
+      assert.truthy(tostring(findings):find(
+        'for "k", got float64 [2, 1, 1, 4]; keep those of earlier tokens with positions:keep', 1,
+        true), tostring(findings))
     end)
 
     it("computes it once in each call", function()
