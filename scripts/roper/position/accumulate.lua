@@ -11,8 +11,8 @@ local M = {}
 ---@return integer pairs
 ---@return tensor theta [heads * pairs], float64
 function M.frequencies(scheme)
-  frequencies.check_rotate(scheme.name, scheme.rotate)
-  local rotated = frequencies.rotated(scheme.name, { dim = scheme.dim, fraction = 1 })
+  local rotated = frequencies.rotated(scheme.name, { dim = scheme.dim, fraction = 1,
+    rotate = scheme.rotate })
   local theta = core.tensor(frequencies.powers(scheme.base, rotated), "float64")
   return rotated // 2, theta:expand({ scheme.heads, rotated // 2 }):contiguous():view { -1 }
 end

@@ -14,24 +14,18 @@ options_of.define("FrequencyOptions", {
   { "rotate", "string", "qk", 'which tensors are rotated: any letters of "qkvo"' },
 })
 
---- Checks an option `rotate`.
+--- The number of rotated features, `fraction * dim`. Also checks the option `rotate`.
 ---
---- Errors: letters other than those of "qkvo".
----@param name string of the scheme
----@param rotate string
-function M.check_rotate(name, rotate)
-  if rotate:find "[^qkvo]" then
-    error(('%s: option rotate: expected letters of "qkvo", got %q'):format(name, rotate), 0)
-  end
-end
-
---- The number of rotated features, `fraction * dim`.
----
---- Errors: a number that is not even and whole, from 2 to `dim`.
+--- Errors: a number that is not even and whole, from 2 to `dim`; letters other than those of
+--- "qkvo", or one twice.
 ---@param name string of the scheme
 ---@param o FrequencyOptions
 ---@return integer rotated
 function M.rotated(name, o)
+  if o.rotate:find "[^qkvo]" or o.rotate:find "(.).*%1" then
+    error(('%s: option rotate: expected letters of "qkvo", each at most once, got %q'):format(name,
+      o.rotate), 0)
+  end
   local rotated = math.tointeger(o.fraction * o.dim)
   if not rotated or rotated < 2 or rotated > o.dim or rotated % 2 ~= 0 then
     error(("%s: expected fraction * dim to be an even integer from 2 to dim, got %g * %d")

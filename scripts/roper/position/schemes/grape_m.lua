@@ -62,8 +62,8 @@ return {
   },
   per_layer = true,
   init = function(self)
-    frequencies.check_rotate("grape_m", self.rotate)
-    local pairs_of = frequencies.rotated("grape_m", { dim = self.dim, fraction = 1 }) // 2
+    local pairs_of = frequencies.rotated("grape_m", { dim = self.dim, fraction = 1,
+      rotate = self.rotate }) // 2
     for option, is_used in pairs { heads = self.per_head or self.step_per_head,
       d_model = self.context } do
       if is_used and not self[option] then

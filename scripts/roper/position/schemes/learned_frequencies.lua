@@ -40,8 +40,8 @@ return {
   },
   per_layer = true,
   init = function(self)
-    frequencies.check_rotate("learned_frequencies", self.rotate)
-    local rotated = frequencies.rotated("learned_frequencies", { dim = self.dim, fraction = 1 })
+    local rotated = frequencies.rotated("learned_frequencies", { dim = self.dim, fraction = 1,
+      rotate = self.rotate })
     local theta = core.tensor(frequencies.powers(self.base, rotated))
     if self.per_head then
       if not self.heads then

@@ -26,7 +26,7 @@ return {
   },
   build = function(o)
     local theta = frequencies.powers(o.base, frequencies.rotated("proportional",
-      { dim = o.dim, fraction = 1 }))
+      { dim = o.dim, fraction = 1, rotate = o.rotate }))
     for t = math.floor(o.fraction * o.dim / 2) + 1, #theta do
       theta[t] = 0
     end

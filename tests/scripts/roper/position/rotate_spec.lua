@@ -85,7 +85,10 @@ describe("rotate", function()
     end)
 
     it("of " .. name .. " refuses other letters", function()
-      assert.error_matches(function() as_rope(name, "qkw") end, 'expected letters of "qkvo"')
+      for _, letters in ipairs({ "qkw", "qq" }) do
+        assert.error_matches(function() as_rope(name, letters) end, name:gsub("^roper$", "rope")
+          .. ':.* rotate: expected letters of "qkvo", each at most once, got "' .. letters)
+      end
     end)
 
     it("of " .. name .. " needs a positive base", function()

@@ -61,7 +61,8 @@ describe("accumulated", function()
   it("rejects unsupported options", function()
     for message, options in pairs({
       ["accumulated: expected fraction %* dim to be an even integer"] = { dim = 3 },
-      ['accumulated: option rotate: expected letters of "qkvo", got "v "'] = { rotate = "v " },
+      ['accumulated: option rotate: expected letters of "qkvo", each at most once, got "v "'] =
+        { rotate = "v " },
       ['accumulated: option angles: expected one of learned, random, got "fixed"'] =
         { angles = "fixed" },
       ["accumulated: option base: expected a finite positive number, got %-2"] = { base = -2 },

@@ -135,7 +135,7 @@ describe("grape_m", function()
     end
     assert.error_matches(function()
       roper.position.grape_m({ dim = 4, d_model = 8, rotate = "qx" })
-    end, 'grape_m: option rotate: expected letters of "qkvo", got "qx"')
+    end, 'grape_m: option rotate: expected letters of "qkvo", each at most once, got "qx"')
     assert.error_matches(function() roper.position.grape_m({ dim = 3, d_model = 8 }) end,
       "grape_m: expected .* an even integer")
   end)

@@ -80,7 +80,7 @@ describe("selective", function()
       { dim = 4, heads = 3, d_model = 8 })
     refused("selective: expected fraction %* dim to be an even integer",
       { dim = 5, heads = 2, d_model = 8 })
-    refused('selective: option rotate: expected letters of "qkvo", got "qx"',
+    refused('selective: option rotate: expected letters of "qkvo", each at most once, got "qx"',
       { dim = 4, heads = 2, d_model = 8, rotate = "qx" })
     refused("selective: option d_model: expected a positive integer, got nil",
       { dim = 4, heads = 2 })
