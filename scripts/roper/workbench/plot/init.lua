@@ -440,8 +440,8 @@ end
 
 --- Draws the scores of random queries and keys against the distance i - j: their mean over many
 --- draws, and the standard deviation as a band. Several schemes are drawn in one plot, with the
---- same draws. For a model, the queries and keys are those of random inputs of each layer, through
---- its trained norm and maps, with its trained scheme.
+--- same draws. Keys that a scheme hides are gaps. For a model, the queries and keys are those of
+--- random inputs of each layer, through its trained norm and maps, with its trained scheme.
 ---
 ---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ,   q, k ~ N(0, 1)
 ---     in a model: q = W_q norm(x) + b_q,   k = W_k norm(y) + b_k,   x, y ~ N(0, 1)

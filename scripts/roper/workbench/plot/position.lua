@@ -7,7 +7,6 @@ local options_of = require "roper.base.options"
 local position = require "roper.position"
 local record = require "roper.interpret.record"
 local schemes = require "roper.position.scheme"
-local setting = require "roper.attention.setting"
 local scoped = require "roper.base.scoped"
 local tables = require "roper.base.tables"
 local trace = require "roper.model.trace"
@@ -45,7 +44,8 @@ local function embedded(scheme, x, positions)
   return scheme:embed(rows, positions):view { draws, time, heads, dim }:transpose(2, 3)
 end
 
--- Returns the scores of the last query with all keys, [draws, heads, keys].
+-- Returns the scores of the last query with all keys, [draws, heads, keys]; -inf if it does not see
+-- a key.
 local function scores_of(scheme, o)
   local q, k, x = draw(o)
   scheme = scheme or position.none { dim = o.dim }
@@ -53,7 +53,7 @@ local function scores_of(scheme, o)
     local places = position.positions(q, k, { causal = true })
     q, k = embedded(scheme, q, places.query), embedded(scheme, k, places.key)
   end
-  return setting.new(scheme, q, k, { causal = true, input = x }):scores(q, k):squeeze(3)
+  return eager.scores(q, k, { position = scheme, causal = true, input = x }):squeeze(3)
 end
 
 -- Returns the queries, keys and options of an attention for random inputs that are the same at all

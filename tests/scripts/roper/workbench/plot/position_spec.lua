@@ -32,6 +32,17 @@ describe("plot.position", function()
     end
   end)
 
+  it("has gaps at keys that a scheme hides", function()
+    local window, none = series("window{size=3,sinks=1}")[1], series("none")[1]
+    for i = 1, 9 do
+      assert.equal(i <= 3 or i == 9, window.low[i] == window.low[i]) -- not NaN
+      assert.equal(i <= 3 or i == 9, window.y[i] == none.y[i])
+    end
+    assert.has_no_error(function()
+      plot.position("window{size=3}", { distance = 8, format = "svg" })
+    end)
+  end)
+
   it("draws one head, or all heads if they are equal", function()
     local first, second = series("alibi", { head = 1 })[1], series("alibi", { head = 2 })[1]
     local all = series("alibi")[1]
