@@ -99,7 +99,7 @@ return {
       frequencies.origin(self.rotate, part, positions))
   end,
   relative = true,
-  summary = "RoPE with trained frequencies and positions that the content chooses",
+  summary = "RoPE with trained frequencies and, by default, positions that the content chooses",
   formula = function(o)
     if not o.context then
       return equation.text { rotate = o.rotate,
