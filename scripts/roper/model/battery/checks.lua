@@ -6,6 +6,7 @@ local attention = require "roper.attention"
 local cases = require "roper.model.battery.case"
 local checkpoint = require "roper.model.checkpoint"
 local core = require "roper.core"
+local diagnostics = require "roper.base.diagnostics"
 local eager = require "roper.attention.eager"
 local gradcheck = require "roper.base.gradcheck"
 local position = require "roper.position"
@@ -208,6 +209,15 @@ local function settings(coordinates)
     { bias = core.randn({ cases.KEYS }, "float64"), scale = 0.3 } }
 end
 
+-- Like pcall, but Ctrl-C ends the battery.
+local function attempt(f, how)
+  local ok, result = pcall(f, how)
+  if not ok and diagnostics.is_interrupt(result) then
+    error(result, 0)
+  end
+  return ok, result
+end
+
 -- Compares two implementations of attention in all settings. Settings that both refuse are skipped;
 -- if both refuse all of them, the last refusal is raised.
 local function agree(case, one, other)
@@ -216,8 +226,8 @@ local function agree(case, one, other)
   for _, causal in ipairs(case.modes) do
     for _, how in ipairs(settings(coordinates)) do
       how.causal = causal
-      local ok, a = pcall(one, how)
-      local also_ok, b = pcall(other, how)
+      local ok, a = attempt(one, how)
+      local also_ok, b = attempt(other, how)
       if ok ~= also_ok then
         error(ok and b or a, 0)
       elseif not ok then

@@ -2,6 +2,7 @@
 local cases = require "roper.model.battery.case"
 local checkpoint = require "roper.model.checkpoint"
 local checks = require "roper.model.battery.checks"
+local diagnostics = require "roper.base.diagnostics"
 local options_of = require "roper.base.options"
 local escape = require "roper.base.escape"
 local scoped = require "roper.base.scoped"
@@ -59,6 +60,9 @@ end
 local function find(check, case)
   local ok, worst, allowed, words = pcall(check.run, case)
   if not ok then
+    if diagnostics.is_interrupt(worst) then
+      error(worst, 0)
+    end
     local refused = refusal(worst, case)
     return { name = check.name, ok = refused ~= nil, refused = refused,
       message = not refused and tostring(worst) or nil }

@@ -196,4 +196,14 @@ describe("position.check", function()
     roper.position.check("none")
     assert.equal(expected, roper.rand({ 1 }):item())
   end)
+
+  it("ends at Ctrl-C", function()
+    local calls = 0
+    roper.position.register("interrupted", { turns = function()
+      calls = calls + 1
+      error("interrupted", 0)
+    end })
+    assert.has_error(function() roper.position.check("interrupted") end, "interrupted")
+    assert.equal(1, calls)
+  end)
 end)
