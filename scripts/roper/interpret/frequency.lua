@@ -71,11 +71,11 @@ end
 ---
 ---     u_t = mean_i |q_i^t| · mean_j |k_j^t|,   |q_i · R_{j−i} k_j| ≤ Σ_t |q_i^t| |k_j^t|
 ---
---- It needs schemes that rotate pairs of queries and keys, such as rope, roper, yarn and
---- learned_frequencies. Layers without such a scheme, and pairs that a layer does not have, are
---- nan.
+--- It needs schemes that rotate queries and keys with a list of frequencies, such as rope, roper,
+--- yarn and learned_frequencies. Layers without such a scheme, and pairs that a layer does not
+--- have, are nan.
 ---
---- Errors: no layer rotates pairs of queries and keys; otherwise as for `by_distance`.
+--- Errors: no layer has such a scheme; otherwise as for `by_distance`.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 16, heads = 2}
 ---     > tokens = roper.tensor({{0, 1, 2, 3}}, "int32")
@@ -108,8 +108,8 @@ function M.by_frequency(model, tokens, options)
     return result
   end)
   if most == 0 then
-    error("by_frequency: expected a scheme that rotates pairs of queries and keys, such as rope, "
-      .. "found none", 0)
+    error("by_frequency: expected a scheme that rotates queries and keys with a list of "
+      .. "frequencies, such as rope, found none", 0)
   end
   both = both:narrow(4, 1, most)
   return both:narrow(2, 1, 1):squeeze(2):contiguous(), both:narrow(2, 2, 1):squeeze(2):contiguous()

@@ -50,7 +50,7 @@ return {
   state = { "step" },
   init = function(self)
     local pairs, theta = accumulate.frequencies(self)
-    self.theta = theta
+    self.factors = theta
     if self.angles == "random" then
       self.weight = scoped.with_seed(self.seed, function()
         return core.randn { self.heads * pairs, self.d_model } / self.d_model ^ 0.5
@@ -63,7 +63,7 @@ return {
   end,
   turns = function(self, part, positions, x)
     return accumulate.turns(self, part, positions, x, function()
-      local theta = self.theta:to(x:dtype())
+      local theta = self.factors:to(x:dtype())
       local weight = self.weight:to(x:dtype()) * theta:unsqueeze(2)
       local mean = self.mean and self.mean:to(x:dtype()) * theta
       return core.linear(x, weight, mean):view { x:size(1), x:size(2), self.heads, self.dim // 2 }

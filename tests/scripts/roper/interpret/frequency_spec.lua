@@ -92,11 +92,21 @@ describe("interpret.by_frequency", function()
     arrays.close(use_of("rope"), (interpret.by_frequency(constant("rope", q, k), tokens)), 1e-4)
   end)
 
+  it("rejects angles from the content, for any number of heads", function()
+    for heads = 1, 2 do
+      local model = roper.nn.Transformer({ vocabulary = 4, d_model = 8, heads = heads,
+        position = "accumulated" })
+      assert.error_matches(function()
+        interpret.by_frequency(model, roper.zeros({ 1, 3 }, "int32"))
+      end, "found none")
+    end
+  end)
+
   it("rejects models without such a scheme", function()
     for _, position in ipairs({ "none", "alibi", "pope", { type = "rope", rotate = "vo" } }) do
       assert.error_matches(function() use_of(position) end,
-        "by_frequency: expected a scheme that rotates pairs of queries and keys, such as rope, "
-        .. "found none")
+        "by_frequency: expected a scheme that rotates queries and keys with a list of "
+        .. "frequencies, such as rope, found none")
     end
   end)
 end)
