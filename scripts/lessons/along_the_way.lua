@@ -151,11 +151,11 @@ return roper.lesson {
         have equal angles.]],
       formula = "α_t = w · x_t",
       predict = {
-        question = [[The text is `to be or not`, with 12 characters. The key is the first character,
-          and the query is the last. Both are the arrow $(1, 0)$. What is their score?]],
+        question = [[The text is `"to be or not"`, with 12 characters. The key is the first
+          character, and the query is the last. Both are the arrow $(1, 0)$. What is their score?]],
         expect = "math.cos(math.rad(60))",
         answer = [[There are 3 blanks on the way, so the angle is 60 degrees: $cos 60° = 0.5$. In
-          `to behold it`, which also has 12 characters, there are 2, and the score is
+          `"to behold it"`, which also has 12 characters, there are 2, and the score is
           $cos 40° = 0.77$.]],
         hints = {
           { "math.abs(it - math.cos(math.rad(220))) < 0.01",
