@@ -256,7 +256,7 @@ local function mapped(self, turn, method, x, at, part)
     return y
   end
   local features = format.is_tensor(y) and y:rank() == 4 and y or x
-  return checked(self.scheme, method, y, x:dtype(),
+  return checked.result(self.scheme, method, y, x:dtype(),
     { x:size(1), x:size(2), x:size(3), features:size(4) }, true)
 end
 

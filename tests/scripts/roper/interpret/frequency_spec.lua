@@ -43,7 +43,8 @@ describe("interpret.by_frequency", function()
     for _, heads in ipairs({ 1, 2 }) do
       local model = models.small({ heads = heads, position = "accumulated" })
       assert.error_matches(function() interpret.by_frequency(model, tokens) end,
-        "expected a scheme that rotates pairs of queries and keys, such as rope, found none")
+        "expected a scheme that rotates queries and keys with a list of frequencies, such as "
+          .. "rope, found none")
     end
   end)
 
