@@ -33,6 +33,22 @@ describe("differentiable", function()
     assert.same({ 1, 0, 2 }, w.grad:totable())
   end)
 
+  it("adds other gradients to one whose elements share memory", function()
+    local function sum(backward)
+      return roper.differentiable(function(x) return x:sum() end, backward)
+    end
+    local early = sum(function(_, x)
+      collectgarbage() -- only the graph holds the gradient of `late`
+      return roper.arange(0, x:count()):to("float32"):view(x:shape())
+    end)
+    local late = sum(function(_, x) return roper.ones({ 1, 1 }):expand(x:shape()) end)
+    local x = roper.ones({ 2, 3 }):parameter()
+    local y = x * 1
+    local total = early(y) + late(y)
+    total:backward()
+    assert.same({ { 1, 2, 3 }, { 4, 5, 6 } }, x.grad:totable())
+  end)
+
   it("records nothing inside either function", function()
     local inside = {}
     local f = roper.differentiable(

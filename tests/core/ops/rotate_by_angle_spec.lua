@@ -148,9 +148,9 @@ describe("rotate by angles", function()
     roper.seed(7)
     local stored, x = roper.randn({ 5, 4, 4 }, "float64"), roper.randn({ 4, 4, 8 }, "float64")
     for _, angle in ipairs({ stored:narrow(1, 1, 4), stored:narrow(1, 1, 4):narrow(3, 1, 2),
-      stored:narrow(1, 1, 4), stored:narrow(1, 1, 4):narrow(3, 1, 1):squeeze(3),
-      stored:narrow(1, 2, 4),
-      stored:narrow(1, 2, 4):transpose(2, 3), stored[1], stored:narrow(1, 1, 1),
+      stored:narrow(1, 1, 4), stored:narrow(1, 2, 4),
+      stored:narrow(1, 1, 4):narrow(3, 1, 1):squeeze(3), stored:narrow(1, 2, 4):transpose(2, 3),
+      stored[1], stored:narrow(1, 1, 1),
       stored:view({ 20, 4 }):narrow(1, 1, 4) }) do
       arrays.check(rotated(x, angle), roper.rotate(x, angle), 1e-14)
       arrays.check(rotated(x, angle, true), roper.rotate(x, angle:detach(), true), 1e-14)
