@@ -29,8 +29,7 @@ static int64_t problem_length(const int64_t *options)
   return count_scattered(options) + options[LETTERS] + 2;
 }
 
-/* The state has room for the entropy of each character, and the chance of each number of letters.
- */
+/* The state has room for the entropy of each character and the chance of each number of letters. */
 static RpTaskSizes sizes(const int64_t *options)
 {
   const int64_t numbers = problem_length(options) + options[LETTERS] + 1;

@@ -71,7 +71,8 @@ typedef struct RpTaskKind {
                              byte of a row is the id of a token, and `word` writes its text */
   char stop;              /* the last character of every answer; 0 if its length ends it */
   RpTaskOption options[RP_TASK_OPTIONS];
-  /* By option, names of its values, ended by NULL; a value is an index. NULL: it has no names. */
+  /* By option, names of its values, ended by NULL; a value is an index, the default 0. NULL: it has
+     no names. */
   const char *const *choices[RP_TASK_OPTIONS];
 
   RpTaskSizes (*sizes)(const int64_t *options);

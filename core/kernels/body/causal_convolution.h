@@ -7,8 +7,7 @@
 enum {
   TILE = 64,  /* channels that are summed together */
   STEPS = 32, /* time steps between two checks of the interrupt flag */
-  PIECES =
-      32 /* partial sums of the gradient: a fixed number, for the same result with any threads */
+  PIECES = 32 /* partial sums of the gradient; fixed, so that threads do not change the result */
 };
 
 /* sum[c] += a[c] b[c] */
