@@ -167,8 +167,8 @@ static int task_targets(lua_State *L)
 
 /*
 ** function task:chance()
-** The accuracy on answer tokens, and the loss, of the best guess that does not read the tokens. A
-** model must exceed it to show that it has learned anything.
+** The accuracy on answer tokens, and the loss, of the best guess that does not depend on the
+** tokens. A model must exceed this accuracy to show that it has learned anything.
 **
 **     > roper.tasks.state_tracking{kind = "s3"}:chance()
 **     0.16666666666667	1.7917594692281

@@ -182,7 +182,7 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
 
 /*
 ** function roper.tasks.needle(options)
-** Recall of one fact, a key and its value, from filler: a needle in a haystack. The distance from
+** Recall of one fact, a key and its value, amid filler: a needle in a haystack. The distance from
 ** the answer back to the value in the fact is an option, so that accuracy can be measured at short
 ** and at long distances. `roper.evaluate.answers` returns it for each distance.
 **

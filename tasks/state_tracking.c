@@ -6,7 +6,8 @@
 **   tokens   1 1 0 1 0
 **   states   1 0 0 1 1
 **
-** The target of a position is the state after its token; states are never read. Kinds:
+** The target of a position is the state after its token. States are not part of the
+** input. Kinds:
 **
 **   parity      tokens 0 and 1; the state is the sum of the tokens modulo 2
 **   flip_flop   0 and 1 write a bit, - keeps it; the state is the last written bit
@@ -273,11 +274,11 @@ static void find_chance(const RpTask *task, double *right, double *nats)
 /*
 ** function roper.tasks.state_tracking(options)
 ** The state of an automaton after every token (Liu et al. 2023; Merrill et al. 2024). The target of
-** each position is the state after its token (`task:targets`); states are never read, so they must
-** be computed from all tokens before.
+** each position is the state after its token (`task:targets`). States are not part of the input, so
+** a model must compute them from all tokens so far.
 **
-** A permutation is written as the images of 1, 2, ...; a state becomes the token applied to each of
-** its digits. An answer is the states after all tokens of the question, and all must be right.
+** A permutation is written as the images of 1, 2, .... Each token maps every digit of the state to
+** its image. An answer has the state after each token of the question; all of them must be right.
 **
 ** Errors: an option outside its range.
 **

@@ -142,8 +142,8 @@ function Positions:length()
 end
 
 --- The values that a scheme computes from the input of the layer, for all keys. They are computed
---- once for each call of attention; a cache keeps those of earlier tokens. Use it for all that a
---- token needs from the tokens before it.
+--- once for each call of attention; a cache keeps those of earlier tokens. Use it for everything
+--- that a token needs from the tokens before it.
 ---
 --- In a batch of prompts of different lengths, the values of padding are 0.
 ---
@@ -234,7 +234,7 @@ function Positions:accumulate(scheme, name, x, steps)
   return self:once(scheme, "sums of " .. name, function() return all:cumsum(2) end)
 end
 
---- The entries of the queries in a tensor with an entry for each key: the last ones.
+--- The entries of the queries, which are the last ones, in a tensor with an entry for each key.
 ---
 --- Errors: an axis of another size.
 ---

@@ -1,8 +1,8 @@
 --- Accumulated rotations: RoPE with angles that each token chooses. Queries and keys are rotated by
 --- the sums of the angles so far, in place of multiples of a fixed angle (Godavarti 2026). Far
---- tokens are suppressed: the more tokens are between key and query, the less the pairs of features
---- agree. The angles are computed from the input of the layer: outside a model, pass it as the
---- option `input`. A cache keeps the angles of each token.
+--- tokens are suppressed: the more tokens there are between key and query, the less the pairs of
+--- features agree. The angles are computed from the input of the layer: outside a model, pass it as
+--- the option `input`. A cache keeps the angles of each token.
 ---
 ---     u_t = W x_t + m,   Φ_t = θ Σ_{s<=t} u_s,   θ_p = base^(−2p/d)
 ---     sᵢⱼ = qᵢ · R_{Φⱼ−Φᵢ} kⱼ / √d
@@ -10,11 +10,11 @@
 --- Learned angles: W and m are trained; initially, m is 1 and W almost 0, which is almost RoPE.
 --- Random angles: m is 0, and W is drawn with `seed`, the same in each layer, and is not trained;
 --- if the features of x have variance 1, u is normal with variance 1. With `rotate = "qkvo"`,
---- values are rotated as keys are, and the output is rotated back. According to the paper, what
---- remains of far tokens then cancels in part.
+--- values are rotated as keys are, and the output is rotated back. According to the paper, the
+--- remaining contributions of far tokens then cancel in part.
 ---
 --- The abstract of the paper defines the scheme as RoPE with accumulated angles that depend on
---- tokens, learned or random. The rest is a choice of roper, not verified against the paper: angles
+--- tokens, learned or random. The rest was chosen here and not compared with the paper: angles
 --- from a linear map of the layer's input for each head, θ, the initial values, the distribution of
 --- random angles, and sums that include the token itself.
 ---

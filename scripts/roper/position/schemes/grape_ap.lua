@@ -8,8 +8,8 @@
 --- |p| is the root mean square of p, R_l rotates all pairs of features by the angle l, and m_h are
 --- the slopes of ALiBi. pᵢ is not rotated, so the sum depends on absolute positions. The features
 --- of a pair are t and t + width/2. In the paper, pᵢ is normalized as well; here it is not, as in
---- the authors' code. That code rotates by −l, which is the same for other signs of the second half
---- of the rows of W_h.
+--- the authors' code. That code rotates by −l; this is equivalent, up to the signs of the second
+--- half of the rows of W_h.
 ---
 --- Errors: `heads` or `d_model` is missing; `width` is odd; attention that is not causal; no input
 --- for a key; positions with several coordinates.

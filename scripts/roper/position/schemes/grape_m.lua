@@ -8,14 +8,15 @@
 ---     without context: R rotates pair t by p exp(l_t / 16)
 ---
 --- The features of a pair are t and t + dim/2. The frequencies are initialized like those of RoPE;
---- w is 0 and softplus(b) is 0.001, so each step is 0.39. The divisor 16 slows the training of
---- steps and, without context, of frequencies.
+--- w is initially 0 and softplus(b) 0.001, so each step is 0.39. The divisor 16 slows the training
+--- of steps and, without context, of frequencies.
 ---
 --- The paper leaves the function of the steps open; sigmoid, divisor and initial values follow the
---- authors' code. That code rotates in the other direction, which is the same for other signs of
---- the second feature of each pair, and normalizes queries and keys after the rotation, which this
---- scheme does not. A generator whose planes do not commute rotates the same pairs in another
---- basis, which the projections of queries and keys can contain; it has no option here.
+--- authors' code. That code rotates in the other direction; this is equivalent, up to the signs of
+--- the second feature of each pair. It also normalizes queries and keys after the rotation, which
+--- this scheme does not. In the paper, planes that do not commute form a generator that rotates
+--- pairs in another basis. The projections of queries and keys can contain this basis, so there is
+--- no option for it.
 ---
 --- Errors: `dim` is missing or odd; `rotate` has other letters; `heads` is missing with `per_head`
 --- or `step_per_head`; with context, `d_model` is missing, attention is not causal, or there is no
@@ -99,7 +100,7 @@ return {
       frequencies.origin(self.rotate, part, positions))
   end,
   relative = true,
-  summary = "RoPE with trained frequencies and, by default, positions that the content chooses",
+  summary = "RoPE with trained frequencies; by default, the content also chooses positions",
   formula = function(o)
     if not o.context then
       return equation.text { rotate = o.rotate,

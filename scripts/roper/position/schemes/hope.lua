@@ -1,7 +1,7 @@
 --- HoPE, high-frequency rotary position encoding: only pairs that complete at least one rotation
---- within the trained length L are rotated, with the frequencies of RoPE (Chen et al. 2024). The
---- others, whose angles a longer text would continue beyond those seen in training, are not rotated
---- and are free for content. Scores then do not decay with the distance. In contrast to
+--- within the trained length L are rotated, with the frequencies of RoPE (Chen et al. 2024). In a
+--- longer text, the other pairs would reach angles that do not occur in training. They are not
+--- rotated, and are free for content. Scores then do not decay with the distance. In contrast to
 --- `proportional`, the number of rotated pairs follows from L.
 ---
 ---     θ_t = base^(−2t/r) if L θ_t >= 2π, else 0

@@ -8,15 +8,16 @@
 ---     f_t = W₂ W₁ x_t,   sᵢⱼ = qᵢ · H_i H_{i−1} ⋯ H_{j+1} kⱼ / √d
 ---
 --- With `rotate = "qkvo"`, values travel by the same product: oᵢ = Σⱼ aᵢⱼ H_i ⋯ H_{j+1} vⱼ. RoPER
---- rotates values by their positions and the output back. Here that is impossible: the product of
---- all maps up to a token has no inverse if a β is 1. For the same reason queries cannot be
+--- rotates each value by its position, and the output back. Here that is impossible: the product of
+--- all maps up to a token has no inverse if a β is 1. For the same reason, queries cannot be
 --- transformed without keys, nor values without the output.
 ---
 --- With `gate`, scores also have the gates of FoX, sᵢⱼ += Σ_{t=j+1..i} ln sigmoid(g · x_t + a)
---- (PaTH-FoX). They are not multiplied by 1 / √d; in the released code, they are. As in the models
---- of that code, weights are initially normal with the standard deviation 0.02, and a and b are 0.
+--- (PaTH-FoX). These terms are not multiplied by 1 / √d; in the released code, they are. As in the
+--- models of that code, weights are initially normal with the standard deviation 0.02, and a and b
+--- are 0.
 ---
---- A mask hides the keys of tokens, not their maps; padding in a cache has no maps.
+--- A mask hides the keys of tokens, but their maps still apply. Padding in a cache applies none.
 ---
 --- Errors: `dim`, `heads` or `d_model` is missing; `rotate` other than "qk" and "qkvo"; attention
 --- that is not causal; no input for a key; with "qkvo", values that do not have `dim` features.

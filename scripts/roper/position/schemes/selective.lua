@@ -11,8 +11,9 @@
 --- The terms exp b and g are options. With `bias`, this is RoPE if f is 0; without it, there is
 --- almost no rotation at first. As in the models of the released code, the weights W, c and u are
 --- initially normal with standard deviation 0.02, and a and b are 0. That code also has maps of
---- full rank for each head, an activation after the convolution, and other τ, which this scheme has
---- not. With `rotate = "qkvo"`, values are rotated as keys are, and the output is rotated back.
+--- full rank for each head, an activation after the convolution, and other τ, all of which are
+--- missing here. With `rotate = "qkvo"`, values are rotated as keys are, and the output is rotated
+--- back.
 ---
 --- Errors: `dim`, `heads` or `d_model` is missing; `dim` is odd; `heads` does not divide `d_model`;
 --- attention that is not causal; no input for a key.

@@ -1,12 +1,12 @@
 --- Sliding window: a query sees only keys at a distance below `size` (Beltagy et al. 2020; Mistral
---- 7B, Jiang et al. 2023). With `sinks`, it also sees the first keys of the text, which attention
---- needs as a place for weight that belongs nowhere (Xiao et al. 2023, StreamingLLM). Distances are
---- those of positions. Keys that a mask hides, such as padding, are not counted as the first ones.
---- It joins with any scheme, and layers can differ: with position=window{size=8}+rope:rope on the
---- command line, or {"window{size=8}+rope", "rope"} in a Transformer, local and global layers
+--- 7B, Jiang et al. 2023). With `sinks`, it also sees the first keys of the text. These attention
+--- sinks absorb the weight that no other key should get (Xiao et al. 2023, StreamingLLM). Distances
+--- are those of positions. Keys that a mask hides, such as padding, are not counted as the first
+--- ones. It joins with any scheme, and layers can differ: with position=window{size=8}+rope:rope on
+--- the command line, or {"window{size=8}+rope", "rope"} in a Transformer, local and global layers
 --- alternate. A cache keeps all keys.
 ---
----     query i sees key j if |i − j| < size or j is one of the first `sinks` keys
+---     query i sees key j if |i − j| < size or key j is a sink
 ---
 --- Errors: positions with several coordinates.
 ---
