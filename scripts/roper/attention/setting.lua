@@ -56,7 +56,8 @@ options_of.define("LinearAttentionOptions", {
 --- Options of eager attention. `input` and `state` are not passed to the core.
 M.EAGER = options_of.define("EagerOptions", {
   parent = "AttentionOptions",
-  { "input", "any?", nil, "input of the layer, for schemes that use it", type = "tensor" },
+  { "input", "any?", nil, "input of the layer, for schemes that use it; its last size is the "
+    .. "d_model of a scheme given by name", type = "tensor" },
   { "state", "table?", nil, "what schemes keep for the tokens in a cache", type = "SchemeState" },
 })
 
@@ -112,7 +113,8 @@ end
 -- Cache of rotaries with default options. Its values are weak, so unused rotaries are collected.
 local named = setmetatable({}, { __mode = "v" })
 
---- The scheme in options, created for the shape of q: a rotary of the core, a Scheme, or nil.
+--- The scheme in options, created for the shapes of q and of the input of the layer: a rotary of
+--- the core, a Scheme, or nil.
 ---@param options any
 ---@param q any
 ---@return Scheme|rotary|nil
@@ -121,9 +123,10 @@ function M.scheme_of(options, q)
   if not given or not format.is_tensor(q) or q:rank() ~= 4 then
     return given
   end
-  local dim, heads = q:size(4), q:size(2)
+  local dim, heads, x = q:size(4), q:size(2), options.input
   local key = type(given) == "string" and ("%s %d %d"):format(given, dim, heads)
-  local scheme = key and named[key] or position.resolve(given, { dim = dim, heads = heads })
+  local scheme = key and named[key] or position.resolve(given, { dim = dim, heads = heads,
+    d_model = format.is_tensor(x) and x:rank() == 3 and x:size(3) or nil })
   if key and schemes.is_rotary(scheme) then
     named[key] = scheme
   end

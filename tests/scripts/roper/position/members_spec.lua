@@ -301,6 +301,12 @@ describe("A scheme", function()
       assert.same({ B, H, 2, D }, attend(name):shape())
     end)
 
+    it("has d_model from the input if its scheme is a name", function()
+      for _, name in ipairs({ "fox", "selective{rotate=qkvo}", "path+window{size=2}" }) do
+        assert.same({ B, H, T, D }, attend(name):shape())
+      end
+    end)
+
     it("must declare it", function()
       local scheme = counted()
       scheme.state = { "sums" }
