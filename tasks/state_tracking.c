@@ -265,8 +265,8 @@ static void find_chance(const RpTask *task, double *right, double *nats)
 /*
 ** @class StateTrackingOptions
 ** @field length? integer = 65; tokens in a row; all but the last are read
-** @field kind? string = "parity"; the automaton: "parity", "flip_flop", or products of the
-**   permutations of "s3", "a5" or "s5"
+** @field kind? "parity"|"flip_flop"|"s3"|"a5"|"s5" = "parity"; the automaton; s3, a5 and s5 are
+**   products of permutations
 ** @field ignore? integer = 80; percentage of tokens of flip_flop that keep the state
 ** @field seed? integer = 1; seed of its random stream
 */

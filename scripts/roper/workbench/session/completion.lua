@@ -37,16 +37,21 @@ local function run_fields(experiments)
     status = require("roper.workbench.study.runs").STATUSES })
 end
 
--- The fields that `eval` can change in a run.
+-- The fields that `eval` can change in a run, each with its listed values.
 local function eval_fields(run)
-  local is_run, names = pcall(function()
+  local is_run, values = pcall(function()
     local evaluate = require "roper.workbench.study.evaluate"
     if require("roper.model.published.files").has_model(run) then
-      return evaluate.PUBLISHED
+      return tables.set(evaluate.PUBLISHED)
     end
-    return evaluate.fields(require("roper.workbench.study.runs").read(run).config)
+    local config = require("roper.workbench.study.runs").read(run).config
+    local known, values = fields_of(config.experiment), {}
+    for _, name in ipairs(evaluate.fields(config)) do
+      values[name] = known[name] or {}
+    end
+    return values
   end)
-  return tables.set(is_run and names or {})
+  return is_run and values or {}
 end
 
 -- Completions of a field, or of its value after "="; in a list, of the last value.

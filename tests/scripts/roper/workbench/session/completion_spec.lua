@@ -75,6 +75,10 @@ describe("completion of the fields of runs", function()
     assert.same({ "problems=" }, words("roper eval " .. run .. " length=30 prob"))
     assert.same({ "test_sequences=", "text=" },
       words("roper eval tests/fixtures/published/llama te"))
+    assert.equal(0, (process.run({ "sh", "-c", ("cd '%s' && '%s/roper' train state_tracking "
+      .. "preset=smoke steps=1"):format(scratch.path(""), require("luv").cwd()) })))
+    run = scratch.path("runs/state_tracking-roper-1")
+    assert.same({ "kind=s3", "kind=s5" }, words("roper eval " .. run .. " kind=s"))
   end)
 end)
 
