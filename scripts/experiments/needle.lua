@@ -19,8 +19,8 @@ return {
       rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4,
       test_sequences = 16, spread = 8 },
   },
-  -- Length generalization: the largest distance is that many times the largest in training, and
-  -- varies by as much. With twice the length or more, no distance occurs in training.
+  -- Length generalization: the largest distance is `times` the largest in training. Distances vary
+  -- by as much as in training; from 2 times on, none of them occurs there.
   longer = function(config, times)
     local farthest = config.distance + config.spread
     return { distance = math.floor(farthest * times) - config.spread,

@@ -4,8 +4,8 @@
 -- products of permutations (word problems). From Grazzi et al. 2024: training on short sequences,
 -- tests on longer ones. Flip-flop keeps the state with probability 0.8, as in Liu et al.
 -- Chosen here: all elements of a group as tokens, the sizes, and 2, 4 and 8 times the length.
--- With any length, a model is trained on all shorter sequences too, since every position has a
--- target that depends on the tokens up to it only.
+-- Training at one length includes all shorter sequences, since the target at each position depends
+-- only on the tokens up to it.
 return {
   summary = "the state of an automaton after every token",
   task = "state_tracking",

@@ -247,8 +247,8 @@ return roper.lesson {
           "roper.rand({10, 150}," } } },
       figure = {
         caption = [[The length of the mean arrow over 10000 draws, by distance. It follows $ρ^p$
-          down to about $1/√{10000} = 0.01$: chance leaves that much of 10000 draws. With a fixed
-          angle, as in RoPE, it remains 1.]],
+          down to about $1/√{10000} = 0.01$, the length that remains by chance with 10000 draws.
+          With a fixed angle, as in RoPE, it remains 1.]],
         draw = [[
           measured, line = random, bound
           return plot.line({{x = p, y = measured, label = "random angles"},
@@ -499,8 +499,8 @@ return roper.lesson {
         answer = [[$Φ_n$ is a sum from the first token on. So the output depends on tokens that are
           not between the value and the query: it is no longer relative.]],
         hints = {
-          { "it == 1", "That is with rotating back." },
-          { "it == 3", "That is the rotation which the program omits." },
+          { "it == 1", "That is the angle if the output is rotated back." },
+          { "it == 3", "That is the rotation that the program omits." },
           "How is a value rotated before the sum? What happens to it after?" } } },
   },
 }

@@ -25,10 +25,10 @@ local M = {}
 ---@field embed? fun(self: Scheme, x: tensor, positions: tensor): tensor adds positions
 ---   [1 or batch, time] to the embeddings [batch, time, d_model], once, before the first layer
 ---@field turns? fun(self: Scheme, part: string, positions: Positions, x?: tensor): any returns the
----   rotation of "q", "k", "v" or "o": angles [1 or batch, 1 or heads, time, pairs], of queries for
----   "q" and "o" and of keys for "k" and "v", by which `roper.rotate` rotates and the output is
----   rotated back (those of a token must not depend on later tokens); a rotary; a table with
----   methods `rotate` and `unrotate`; or nil for none
+---   rotation of "q", "k", "v" or "o", where the output "o" is rotated back: angles for
+---   `roper.rotate`, [1 or batch, 1 or heads, time, pairs], of the queries for "q" and "o" and of
+---   the keys for "k" and "v" (the angles of a token must not depend on later tokens); a rotary; a
+---   table with methods `rotate` and `unrotate`; or nil for none
 ---@field bias? fun(self: Scheme, q: tensor, k: tensor, positions: Positions, x?: tensor): any
 ---   returns a bias or a list of biases, each broadcast to [batch, heads, queries, keys]; q and k
 ---   are those before rotation, x is the input of the layer

@@ -60,7 +60,7 @@ local SLIPS = {
     { "0.5", "0.25", "square", "1", "without rotation", "2", "denominator" },
     { "sigma = 0.05", "spread = 1", "Set the variable", "sigma = 0.0025", "$σ²$",
       "sigma = 0.025", "4 times" },
-    { "b", "a", "with rotating back", "c", "omits" },
+    { "b", "a", "rotated back", "c", "omits" },
   },
 }
 

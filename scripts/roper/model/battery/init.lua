@@ -81,7 +81,8 @@ local OPTIONS <const> = options_of.define("PositionCheckOptions", {
 --- Checks a position scheme: shapes and dtypes, gradients, the effect of shifting all positions,
 --- masks, the cache, agreement with the eager attention and the oracle, precision, checkpoints. If
 --- the scheme reports that it does not support something, that check is "refused", which is not a
---- failure. Attention itself must work in at least one of two modes: causal or not causal.
+--- failure; a result of the wrong type or shape is one. Attention itself must work in at least one
+--- of two modes: causal or not causal.
 ---
 --- Errors: the scheme is unknown; it refuses its options.
 ---
