@@ -16,7 +16,7 @@ local function fail(scheme, part, expected, got, advice)
     got, advice or ""), 0)
 end
 
--- What to do if angles of a part have another number of tokens than `time`.
+-- Advice for angles of a part with another number of tokens than `time`.
 local function advice(positions, time, own)
   if own == time then
     return ""

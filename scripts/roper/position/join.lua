@@ -4,7 +4,7 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- What a part returns for the rotation of "q", "k", "v" or "o"; nil if it has none.
+-- The rotation of "q", "k", "v" or "o" by a part; nil if it has none.
 local function turns_of(part, letter, positions, x)
   if schemes.is_rotary(part) then
     return part:options().rotate:find(letter, 1, true) and part or nil

@@ -1,5 +1,5 @@
---- What a scheme computes from the input of a layer, token by token, and a cache keeps for later
---- passes.
+--- Values that a scheme computes from the input of a layer, token by token. A cache keeps them for
+--- later passes.
 local core = require "roper.core"
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
@@ -69,7 +69,7 @@ function M.checked(scheme, name, new, x)
   return new
 end
 
--- Values with 0 for padding, which stands before the tokens of a shorter prompt.
+-- Values with 0 for padding, which precedes the tokens of a shorter prompt.
 local function without_padding(state, new)
   if not state.mask then
     return new

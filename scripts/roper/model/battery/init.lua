@@ -38,7 +38,7 @@ function Findings:__tostring()
   return table.concat(lines, "\n")
 end
 
--- What a scheme returns; attention checks it and names it in the error.
+-- Names of what a scheme returns, as attention's errors give them.
 local RESULTS <const> = tables.set { "turns", "rotate", "unrotate", "bias", "scores",
   "query_scale", "mask", "values", "carry", "transport", "state" }
 
