@@ -3,8 +3,8 @@
 --     nice ./roper scripts/experiments/along_the_way/run.lua FOLDER [TEXT [DESIGN [JOBS]]]
 --
 -- Each task has a sweep in FOLDER. TEXT is the file of the language model, which is left out if
--- TEXT is missing or empty. DESIGN is a Lua file like design.lua. JOBS is the number of runs at a
--- time, 2 by default.
+-- TEXT is missing or empty. DESIGN is a Lua file like design.lua, the default if it is missing or
+-- empty. JOBS is the number of runs at a time, 2 by default.
 local experiment = require "roper.workbench.study.experiment"
 local position = require "roper.workbench.study.experiment.position"
 local selections = require "roper.workbench.study.selection"
@@ -17,7 +17,8 @@ if not folder then
 end
 local has_text = text and text ~= ""
 local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
-local design = dofile(design_path or here .. "/design.lua")
+local has_design = design_path and design_path ~= ""
+local design = dofile(has_design and design_path or here .. "/design.lua")
 
 -- Returns the fields of all runs of a task.
 local function fields_of(task)
