@@ -7,7 +7,12 @@ enum {
   SIDE = 16,             /* rows of a tile, and 4-byte numbers in each row */
   BLOCK = 2 * SIDE,      /* rows and columns of a block of C; equals STEP */
   INNER_STEP = 2 * SIDE, /* operands are padded to a multiple of this many terms of the inner sum */
-  LEFT_STEP = BLOCK      /* A is padded to a multiple of this many rows */
+  LEFT_STEP = BLOCK,     /* A is padded to a multiple of this many rows */
+  /* A block of packed operands, held in the L2 cache: 2 MB on every processor with AMX. */
+  HELD_ROWS = 192,
+  HELD_COLUMNS = 1024,
+  HELD_TERMS = 512,
+  GRADIENT_ROWS = 128 /* terms of a block of dW */
 };
 
 /* Configure the thread's tiles at the start of a parallel region. */
@@ -31,16 +36,23 @@ static inline void leave_tiles(void)
   _tile_release();
 }
 
-/* C[BLOCK, BLOCK] = BLOCK rows of A, `down` apart, times one strip of B. */
+/* C[BLOCK, BLOCK] (+)= BLOCK rows of A, `down` apart, times one strip of B. */
 static inline void multiply_tiles(int64_t depth, const Packed *a, int64_t down, const Packed *b,
-                                  REAL *c, int64_t ldc)
+                                  bool accumulate, REAL *c, int64_t ldc)
 {
   const size_t row = (size_t)down * sizeof(Packed), line = STEP * sizeof(Packed);
   const size_t to = (size_t)ldc * sizeof(REAL);
-  _tile_zero(0);
-  _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
+  if (accumulate) {
+    _tile_loadd(0, c, to);
+    _tile_loadd(1, c + SIDE, to);
+    _tile_loadd(2, c + SIDE * ldc, to);
+    _tile_loadd(3, c + SIDE * ldc + SIDE, to);
+  } else {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
   for (int64_t p = 0; p < depth; p += SIDE) {
     _tile_loadd(4, a + p, row);
     _tile_loadd(5, a + SIDE * down + p, row);
@@ -66,12 +78,14 @@ static inline void add_block(int64_t rows, int64_t columns, REAL alpha, const RE
       c[i * ldc + j] = alpha * block[i * BLOCK + j] + (accumulate ? c[i * ldc + j] : 0);
 }
 
+/* Prefetches nothing: on a Xeon with AMX, a linear layer took 1.2 times as long with prefetches. */
 static inline void multiply_ahead(int64_t m, int64_t n, int64_t inner, REAL alpha, Left a, Right b,
                                   bool accumulate, REAL *c, int64_t ldc, Causal causal,
                                   Ahead *ahead)
 {
-  for (int64_t left = 0; left < n; left += BLOCK)
-    for (int64_t i = 0; i < m; i += BLOCK) {
+  (void)ahead;
+  for (int64_t i = 0; i < m; i += BLOCK)
+    for (int64_t left = 0; left < n; left += BLOCK) {
       int64_t from = 0, to = inner;
       if (!needs_tile(causal, i, BLOCK, left, &from, &to))
         continue;
@@ -79,13 +93,11 @@ static inline void multiply_ahead(int64_t m, int64_t n, int64_t inner, REAL alph
       to = (to + INNER_STEP - 1) / INNER_STEP * (INNER_STEP / DEPTH);
       const int64_t rows = m - i < BLOCK ? m - i : BLOCK;
       const int64_t columns = n - left < BLOCK ? n - left : BLOCK;
-      const bool direct = rows == BLOCK && columns == BLOCK && alpha == 1 && !accumulate;
-      for (int64_t p = from; ahead != NULL && p < to; p += PACE)
-        fetch(ahead);
+      const bool direct = rows == BLOCK && columns == BLOCK && alpha == 1;
       REAL block[BLOCK * BLOCK], *corner = c + i * ldc + left;
       multiply_tiles(to - from, a.data + i * a.down + from, a.down,
-                     b.data + left / STEP * b.side + from * STEP, direct ? corner : block,
-                     direct ? ldc : BLOCK);
+                     b.data + left / STEP * b.side + from * STEP, direct && accumulate,
+                     direct ? corner : block, direct ? ldc : BLOCK);
       if (!direct)
         add_block(rows, columns, alpha, block, accumulate, corner, ldc);
     }

@@ -120,10 +120,9 @@ static Left pack_left(int64_t m, int64_t inner, Strided a, Packed *room)
 static Right pack_right(int64_t inner, int64_t n, const REAL *b, int64_t line, Packed *room)
 {
   const int64_t depth = packed_depth(inner), whole = round_up(n, STEP);
-  for (int64_t j = 0; j < whole; j += STEP)
-    for (int64_t p = 0; p < depth; p++)
-      for (int64_t i = j; i < j + STEP; i += LANES)
-        *(PackedVector *)(room + (j / STEP * depth + p) * STEP + i % STEP) =
-            pack_below(b + p * DEPTH * line + i, line, inner - p * DEPTH, n - i);
+  for (int64_t p = 0; p < depth; p++)
+    for (int64_t j = 0; j < whole; j += LANES)
+      *(PackedVector *)(room + (j / STEP * depth + p) * STEP + j % STEP) =
+          pack_below(b + p * DEPTH * line + j, line, inner - p * DEPTH, n - j);
   return (Right){room, STEP, depth * STEP};
 }

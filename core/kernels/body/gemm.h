@@ -21,11 +21,9 @@ static bool suits_tiles(int64_t m, int64_t n, int64_t held)
 }
 
 #if ROUNDS_OPERANDS
-enum { BLOCK_ROWS = 96, BLOCK_COLUMNS = 512, BLOCK_TERMS = 512 };
-
 static int64_t product_room(void)
 {
-  return right_room(BLOCK_TERMS, BLOCK_COLUMNS) + left_room(BLOCK_ROWS, BLOCK_TERMS);
+  return right_room(HELD_TERMS, HELD_COLUMNS) + left_room(HELD_ROWS, HELD_TERMS);
 }
 
 /* C (+)= alpha op(A) op(B), by blocks of op(B) that fit in cache. */
@@ -33,14 +31,14 @@ static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, in
                     double alpha, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
                     bool accumulate, REAL *c, int64_t ldc, Packed *room)
 {
-  Packed *left = room + right_room(BLOCK_TERMS, BLOCK_COLUMNS);
-  for (int64_t j = 0; j < n; j += BLOCK_COLUMNS)
-    for (int64_t p = 0; p < k; p += BLOCK_TERMS) {
-      const int64_t columns = smaller(n - j, BLOCK_COLUMNS), terms = smaller(k - p, BLOCK_TERMS);
+  Packed *left = room + right_room(HELD_TERMS, HELD_COLUMNS);
+  for (int64_t j = 0; j < n; j += HELD_COLUMNS)
+    for (int64_t p = 0; p < k; p += HELD_TERMS) {
+      const int64_t columns = smaller(n - j, HELD_COLUMNS), terms = smaller(k - p, HELD_TERMS);
       const Right right = transpose_b ? pack_columns(terms, columns, b + j * ldb + p, ldb, room)
                                       : pack_right(terms, columns, b + p * ldb + j, ldb, room);
-      for (int64_t i = 0; i < m; i += BLOCK_ROWS) {
-        const int64_t rows = smaller(m - i, BLOCK_ROWS);
+      for (int64_t i = 0; i < m; i += HELD_ROWS) {
+        const int64_t rows = smaller(m - i, HELD_ROWS);
         const Strided from =
             transpose_a ? (Strided){a + p * lda + i, 1, lda} : (Strided){a + i * lda + p, lda, 1};
         multiply(rows, columns, terms, (REAL)alpha, pack_left(rows, terms, from, left), right,

@@ -21,18 +21,28 @@ static void add_ahead(Ahead *ahead, int part, const REAL *from, int64_t elements
   ahead->part[part].end = from + elements;
 }
 
-/* The product of a block of rows, which also prefetches the operands of the next block. */
+/*
+** The product of a block of rows, which also prefetches the operands of the next block.
+** Packed operands are multiplied in blocks that fit in cache.
+*/
 static void multiply_block(int64_t m, int64_t n, int64_t inner, Left a, Right b, bool accumulate,
                            REAL *c, Ahead *ahead)
 {
-  multiply_ahead(m, n, inner, 1, a, b, accumulate, c, n, whole_product, ahead);
+  const int64_t width = ROUNDS_OPERANDS ? HELD_COLUMNS : n;
+  const int64_t terms = ROUNDS_OPERANDS ? HELD_TERMS : larger(inner, 1);
+  for (int64_t j = 0; j < n; j += width)
+    for (int64_t p = 0; p == 0 || p < inner; p += terms) /* without terms, C is 0 */
+      multiply_ahead(m, smaller(n - j, width), smaller(inner - p, terms), 1,
+                     (Left){a.data + p / DEPTH * a.across, a.down, a.across},
+                     (Right){b.data + j / STEP * b.side + p / DEPTH * b.line, b.line, b.side},
+                     accumulate || p > 0, c + j, n, whole_product, ahead);
 }
 
 /* By register tiles, with the transposed weight in cache. */
 static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *x, const REAL *w,
                              const REAL *bias, bool relu, REAL *y)
 {
-  enum { ROWS = 96 };
+  enum { ROWS = HELD_ROWS };
   const int64_t size = columns_room(in, out), part = left_room(ROWS, in);
   Packed *memory = rp_alloc((size_t)(size + omp_get_max_threads() * part) * sizeof(Packed));
   if (memory == NULL)
@@ -158,7 +168,7 @@ static void join_parts(int threads, int64_t size, int64_t distance, const REAL *
 */
 static RpStatus tiled_linear_gradient(const LinearGradient *g)
 {
-  enum { ROWS = 48 };
+  enum { ROWS = GRADIENT_ROWS };
   const int64_t in = g->in, out = g->out, line = out + LANES;
   const int threads = g->rows * in * out > 1 << 18 ? omp_get_max_threads() : 1;
   const int64_t whole = round_up(ROWS * line + out * in + out, LANES);

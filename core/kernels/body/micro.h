@@ -168,6 +168,8 @@ static inline bool needs_tile(Causal causal, int64_t i, int64_t height, int64_t 
 #else
 /* Packed operands are padded to a multiple of INNER_STEP terms. Threads call enter_tiles first. */
 enum { INNER_STEP = DEPTH, LEFT_STEP = 1 };
+/* A block of packed operands, held in the L2 cache, and terms of a block of dW. */
+enum { HELD_ROWS = 96, HELD_COLUMNS = 512, HELD_TERMS = 512, GRADIENT_ROWS = 48 };
 
 static inline void enter_tiles(void)
 {

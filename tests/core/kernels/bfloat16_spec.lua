@@ -76,6 +76,14 @@ describe("matmul_precision", function()
     end
   end)
 
+  it("gives zeros for sums without terms, also in memory that was used before", function()
+    for _, f in ipairs({ roper.linear, function(a, b) return a:matmul(b:transpose(1, 2)) end }) do
+      roper.full({ 40, 60 }, 7)
+      collectgarbage()
+      arrays.close(f(roper.zeros({ 40, 0 }), roper.zeros({ 60, 0 })), roper.zeros({ 40, 60 }), 0)
+    end
+  end)
+
   it("gives the same bits twice", function()
     local a, b = roper.randn({ 300, 200 }), roper.randn({ 200, 100 })
     arrays.close(a:matmul(b), a:matmul(b), 0)

@@ -3,7 +3,7 @@
 local roper = require("roper")
 
 local SIZES <const> = { { 1, 1, 1 }, { 5, 3, 7 }, { 33, 64, 96 }, { 100, 130, 37 },
-  { 64, 600, 300 }, { 0, 2, 3 }, { 2, 0, 3 } }
+  { 64, 600, 300 }, { 0, 2, 3 }, { 2, 0, 3 }, { 2, 3, 0 } }
 local HEADS <const> = { { 1, 1, 2 }, { 5, 9, 6 }, { 50, 50, 32 }, { 130, 150, 24 } }
 
 roper.seed(1)
@@ -34,7 +34,9 @@ for i, size in ipairs(SIZES) do
   end, leaf(k, m), leaf(n, k))
   keep("linear" .. i, roper.linear, leaf(m, k), leaf(n, k), leaf(n))
 end
-keep("large", roper.matmul, leaf(130, 1100), leaf(1100, 700))
+-- More than a block that is held in cache.
+keep("large", roper.matmul, leaf(210, 1100), leaf(1100, 1100))
+keep("large linear", roper.linear, leaf(210, 1100), leaf(1100, 1100), leaf(1100))
 for i, size in ipairs(HEADS) do
   local queries, keys, d = table.unpack(size)
   for _, causal in ipairs({ false, true }) do
