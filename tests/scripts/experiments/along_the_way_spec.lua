@@ -2,6 +2,7 @@ local files = require("roper.base.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local tables = require("roper.base.tables")
+local uv = require("luv")
 
 local FOLDER <const> = require("roper.base.paths").LIBRARY .. "/../experiments/along_the_way/"
 
@@ -190,6 +191,71 @@ describe("the scripts of the comparison along the way", function()
         assert.same(before[trial.name], now)
       end
     end
+  end)
+
+  it("continue from saved results, on another machine, without the runs", function()
+    local listed, saved, problem = script("save.lua")
+    assert.equal(0, listed, problem)
+    local lines = {}
+    for line in saved:gmatch("[^\n]+") do
+      lines[#lines + 1] = line
+    end
+    assert.equal(11, #lines)
+    assert.is_nil(saved:find(uv.os_gethostname(), 1, true))
+    files.make(scratch.path("elsewhere"))
+    scratch.write("elsewhere/design.lua", DESIGN)
+    scratch.write("elsewhere/results.jsonl", table.concat(lines, "\n", 2))
+    local function elsewhere(name, ...)
+      return process.run { "./roper", FOLDER .. name, scratch.path("elsewhere/runs"), ... }
+    end
+    local status, _, errors = elsewhere("run.lua", "", scratch.path("elsewhere/design.lua"))
+    assert.equal(0, status, errors)
+    local trained = 0
+    for _, trial in ipairs(require("roper.workbench.study.sweep").read(
+      scratch.path("elsewhere/runs/short")).trials) do
+      assert.equal("finished", trial.run.status)
+      trained = trained + (files.stat(trial.folder .. "/metrics.jsonl") and 1 or 0)
+    end
+    assert.equal(1, trained)
+    local function without_time(text)
+      return (text:gsub('"seconds": [%d.e-]+', ""):gsub("All runs together[^\n]*", ""))
+    end
+    local function output(start, ...)
+      return without_time(select(2, start(...)))
+    end
+    assert.equal(without_time(saved), output(elsewhere, "save.lua"))
+    local path = scratch.path("design.lua")
+    assert.equal(output(script, "tables.lua", path), output(elsewhere, "tables.lua", path))
+  end)
+
+  it("keep that a run diverged, and where a number is missing", function()
+    local results = dofile(FOLDER .. "results.lua")
+    local null = require("roper.core").json_null
+    local trials = { { name = "a", folder = scratch.path("kept/a"), config = { seed = 1 } },
+      { name = "b", folder = scratch.path("kept/b"), config = { seed = 2 } } }
+    results.restore({
+      ["short/a"] = { run = "short/a", accuracy = { 0.5, null, 1 }, loss = { 1, 2, null },
+        seconds = 3 },
+      ["short/b"] = { run = "short/b", accuracy = { null }, loss = { null }, seconds = 4,
+        diverged = { step = 7, loss = 9 } } }, "short", trials, { 2, 4 })
+    local stored = require("roper.workbench.study.runs")
+    local finished, diverged = stored.read(trials[1].folder), stored.read(trials[2].folder)
+    assert.equal(0.5, comparison.value(finished, "accuracy", { 1 }))
+    assert.is_nil(comparison.value(finished, "accuracy", { 1, 2 }))
+    assert.equal(1, comparison.value(finished, "accuracy", { 4 }))
+    assert.is_nil(comparison.value(finished, "loss", { 4 }))
+    assert.equal("diverged", diverged.status)
+  end)
+
+  it("refuse saved results with a line that is not one", function()
+    files.make(scratch.path("broken"))
+    scratch.write("broken/design.lua", DESIGN)
+    scratch.write("broken/results.jsonl", '{"run": "short/a"\n')
+    local status, _, errors = process.run { "./roper", FOLDER .. "run.lua",
+      scratch.path("broken/runs"), "", scratch.path("broken/design.lua") }
+    assert.equal(1, status)
+    assert.truthy(errors:find('expected an object with a run, got {"run": "short/a"', 1, true),
+      errors)
   end)
 
   it("refuse a design with an unknown method before the first run", function()
