@@ -3,8 +3,8 @@
 --
 -- A line is an object: `run` is the task and the folder of the run, whose name contains the hash of
 -- its configuration; `accuracy` and `loss` are lists by tested length, the trained one first, null
--- where the number was not finite; `seconds`; `diverged`, an object, if the run did; `provenance` as
--- in config.json, without the name of the machine and the time.
+-- where the number was not finite; `seconds`; `diverged`, an object, if the run did; `provenance`
+-- as in config.json, without the name of the machine and the time.
 local core = require "roper.core"
 local files = require "roper.base.file"
 local tables = require "roper.base.tables"
@@ -37,14 +37,14 @@ end
 ---@param sweep Sweep
 ---@return string[] lines
 function M.lines(task, sweep)
-  local lines = tables.map(sweep.trials, function(trial)
+  local trials = tables.joined(sweep.trials)
+  table.sort(trials, function(a, b) return a.name < b.name end)
+  return tables.map(trials, function(trial)
     local run = trial.run
     return run.result and core.json_encode(tables.merged(lists_of(run.result), {
       run = task .. "/" .. trial.name, seconds = run.result.seconds,
       diverged = run.result.diverged, provenance = made_by(run.provenance) }))
   end)
-  table.sort(lines)
-  return lines
 end
 
 --- Reads a file of lines.
