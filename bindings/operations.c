@@ -447,6 +447,65 @@ static RpTensor *causal_convolution(lua_State *L)
   return rp_op_causal_convolution(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2));
 }
 
+/*
+** function roper.householder_scores(q, k, w, beta)
+** Products of queries and keys that pass a linear map of each token on the way (PaTH; Yang et al.
+** 2025, section 2). The map of a token multiplies the part of a vector along w_t by 1 − β_t, if w_t
+** has length 1: with β_t = 2, it is a Householder reflection.
+**
+**     sᵢⱼ = qᵢ · H_i H_{i−1} ⋯ H_{j+1} kⱼ,   H_t = I − β_t w_t w_tᵀ
+**
+** Queries are those of the last tokens. Scores of keys after the query are 0.
+**
+** Errors: int32 or different dtypes; sizes that do not match; more queries than keys.
+**
+**     > one = roper.tensor{{{{1, 0}, {1, 0}, {1, 0}}}}
+**     > roper.householder_scores(one, one, one, roper.tensor{{{0, 2, 0.5}}}):view{3, 3}
+**     float32 [3, 3]
+**      1.0 0.0 0.0
+**     -1.0 1.0 0.0
+**     -0.5 0.5 1.0
+** @param q tensor [batch, heads, queries, features], floats
+** @param k tensor [batch, heads, keys, features]
+** @param w tensor [batch, heads, keys, features]
+** @param beta tensor [batch, heads, keys]
+** @return tensor s [batch, heads, queries, keys]
+*/
+static RpTensor *householder_scores(lua_State *L)
+{
+  return rp_op_householder_scores(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2),
+                                  rpl_check_tensor(L, 3), rpl_check_tensor(L, 4));
+}
+
+/*
+** function roper.householder_sums(a, v, w, beta)
+** Sums of values that pass the maps of `householder_scores` on the way to the query. Weights of
+*keys
+** after the query count as 0.
+**
+**     yᵢ = Σⱼ aᵢⱼ H_i H_{i−1} ⋯ H_{j+1} vⱼ
+**
+** Errors: int32 or different dtypes; sizes that do not match; more queries than keys.
+**
+**     > v = roper.tensor{{{{1, 5}, {1, 5}}}}
+**     > w = roper.tensor{{{{1, 0}, {1, 0}}}}
+**     > a = roper.ones{1, 1, 2, 2}
+**     > roper.householder_sums(a, v, w, roper.tensor{{{0, 2}}}):view{2, 2}
+**     float32 [2, 2]
+**      1  5
+**      0 10
+** @param a tensor [batch, heads, queries, keys], floats
+** @param v tensor [batch, heads, keys, features]
+** @param w tensor [batch, heads, keys, features]
+** @param beta tensor [batch, heads, keys]
+** @return tensor y [batch, heads, queries, features]
+*/
+static RpTensor *householder_sums(lua_State *L)
+{
+  return rp_op_householder_sums(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2),
+                                rpl_check_tensor(L, 3), rpl_check_tensor(L, 4));
+}
+
 static const RplOperation table[] = {
     {"matmul", 2, matmul, 0},
     {"linear", 4, linear, 0},
@@ -463,6 +522,8 @@ static const RplOperation table[] = {
     {"round_to", 2, round_to, 0},
     {"rotate", 3, rotate, 0},
     {"causal_convolution", 2, causal_convolution, 0},
+    {"householder_scores", 4, householder_scores, 0},
+    {"householder_sums", 4, householder_sums, 0},
     {NULL, 0, NULL, 0},
 };
 

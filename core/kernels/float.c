@@ -25,6 +25,7 @@
 #include "core/kernels/body/cosine_sine.h"
 #include "core/kernels/body/elementwise.h"
 #include "core/kernels/body/gradient.h"
+#include "core/kernels/body/householder.h"
 #include "core/kernels/body/linear_attention.h"
 #include "core/kernels/body/norm.h"
 #include "core/kernels/body/optimize.h"
@@ -60,6 +61,9 @@ const RpKernels RP_TABLE = {
     .dropout = dropout,
     .causal_convolution = causal_convolution,
     .causal_convolution_gradient = causal_convolution_gradient,
+    .householder_scores = householder_scores,
+    .householder_sums = householder_sums,
+    .householder_gradient = householder_gradient,
     .cosine_sine = cosine_sine,
     .rotate = rotate,
     .rotate_gradient = rotate_gradient,

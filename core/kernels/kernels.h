@@ -93,6 +93,21 @@ typedef struct RpAttention {
   double epsilon; /* added to the denominators of linear attention */
 } RpAttention;
 
+/*
+** Operands of products of the maps H_t = I - beta_t w_t w_t^T, packed: q [units, queries,
+*features],
+** of the last tokens; a [units, queries, keys], whose elements for tokens after the query are not
+** read; k and w [units, keys, features]; beta [units, keys]. queries <= keys.
+*/
+typedef struct RpHouseholder {
+  int64_t units, queries, keys, features;
+  const void *q, *a, *k, *w, *beta;
+} RpHouseholder;
+
+typedef struct RpHouseholderGradient {
+  void *q, *a, *k, *w, *beta;
+} RpHouseholderGradient;
+
 /* Settings of a step of Adam. `decay` is decoupled (AdamW); l2 * w is added to the gradient. */
 typedef struct RpAdam {
   double rate, beta1, beta2, epsilon, decay, l2;
@@ -196,6 +211,14 @@ typedef struct RpKernels {
   RpStatus (*causal_convolution_gradient)(int64_t batch, int64_t time, int64_t channels,
                                           int64_t width, const void *x, const void *dy,
                                           void *dweight);
+
+  /* s_ij = q_i . H_i ... H_{j+1} k_j, 0 for tokens after the query, [units, queries, keys] */
+  RpStatus (*householder_scores)(const RpHouseholder *h, void *s);
+  /* y_i = sum over j of a_ij H_i ... H_{j+1} k_j, [units, queries, features] */
+  RpStatus (*householder_sums)(const RpHouseholder *h, void *y);
+  /* The gradients of the sum over i and j of a_ij q_i . H_i ... H_{j+1} k_j. Those of q and of a
+     may be NULL. */
+  RpStatus (*householder_gradient)(const RpHouseholder *h, const RpHouseholderGradient *to);
 
   /* cosines and sines of n float64 angles; relative error below 2 units in the last place */
   RpStatus (*cosine_sine)(int64_t n, const double *angle, void *cosine, void *sine);

@@ -106,6 +106,21 @@ RpTensor *rp_op_rms_norm(RpTensor *x, RpTensor *gain, double epsilon);
 */
 RpTensor *rp_op_causal_convolution(RpTensor *x, RpTensor *weight);
 
+/*
+** Products of vectors that pass H_t = I - beta_t w_t w_t^T of each token t on the way from a key to
+** a query (Yang et al. 2025, section 2): of q [batch, heads, queries, features], of the last
+*tokens,
+** and k [batch, heads, keys, features], for w of the shape of k and beta [batch, heads, keys].
+** [batch, heads, queries, keys], 0 for keys after the query.
+*/
+RpTensor *rp_op_householder_scores(RpTensor *q, RpTensor *k, RpTensor *w, RpTensor *beta);
+
+/*
+** The sums of v [batch, heads, keys, features] with weights a [batch, heads, queries, keys] after
+** the same maps; weights of keys after the query count as 0. [batch, heads, queries, features].
+*/
+RpTensor *rp_op_householder_sums(RpTensor *a, RpTensor *v, RpTensor *w, RpTensor *beta);
+
 /* 0 with probability p (0 <= p < 1, drawn by Philox(seed)), else x / (1 - p). */
 RpTensor *rp_op_dropout(RpTensor *x, double p, uint64_t seed);
 

@@ -329,6 +329,17 @@ function calls.causal_convolution()
   return { x, weight }, function() return core.causal_convolution(x, weight) end
 end
 
+function calls.householder_scores()
+  local q, beta = numbers({ 1, 1, 3, 2 }), core.tensor({ { { 1, 2, 0.5 } } })
+  return { q, beta }, function() return core.householder_scores(q, q, q, beta) end
+end
+
+function calls.householder_sums()
+  local a, v = core.ones({ 1, 1, 3, 3 }), numbers({ 1, 1, 3, 2 })
+  local beta = core.tensor({ { { 1, 2, 0.5 } } })
+  return { a, v, beta }, function() return core.householder_sums(a, v, v, beta) end
+end
+
 function calls.embedding()
   local rows, index = numbers({ 2, 3 }), integers({ 1, 0 })
   return { rows, index }, function() return core.embedding(rows, index) end

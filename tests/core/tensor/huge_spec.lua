@@ -45,13 +45,16 @@ local CODE <const> = [[
       for _, f in ipairs { roper.matmul, roper.linear, roper.embedding, roper.cross_entropy,
         roper.attention, roper.linear_attention, roper.attention_weights, roper.rms_norm,
         roper.layer_norm, roper.where, roper.linear_cross_entropy, roper.oracle.attention,
-        roper.rotate, roper.causal_convolution } do
+        roper.rotate, roper.causal_convolution, roper.householder_scores,
+        roper.householder_sums } do
         call(f, x, y)
         call(f, y, x)
         call(f, x, y, y)
         call(f, y, x, x)
         call(f, y, y, x)
         call(f, x, x, x)
+        call(f, x, x, x, y)
+        call(f, x, y, y, y)
       end
       call(roper.cat, { x, y })
       call(roper.stack, { x, x })

@@ -33,7 +33,6 @@
 ---@return Scheme scheme
 local core = require "roper.core"
 local fox = require "roper.position.schemes.fox"
-local householder = require "roper.position.householder"
 local tables = require "roper.base.tables"
 local trained = require "roper.position.trained"
 
@@ -59,12 +58,12 @@ local function directions_of(self, f, time)
     :view { z:size(1), time, self.heads * self.dim }
 end
 
--- The products along the text.
-local function products(self, positions, x)
+-- w and β of all tokens, [batch, heads, keys, dim] and [batch, heads, keys].
+local function maps_of(self, positions, x)
   local function own(name)
     return self[name]:to(x:dtype())
   end
-  return positions:once(self, "products", function()
+  local maps = positions:once(self, "maps", function()
     local f = positions:keep(self, "inputs", x, function()
       return core.linear(core.linear(x, own "down_weight"), own "up_weight")
     end)
@@ -74,9 +73,9 @@ local function products(self, positions, x)
     local beta = positions:keep(self, "factors", x, function()
       return core.linear(x, own "beta_weight", own "beta_bias"):sigmoid() * 2
     end)
-    return householder.new(by_head(self, w):to(positions.dtype),
-      beta:transpose(2, 3):to(positions.dtype))
+    return { by_head(self, w):to(positions.dtype), beta:transpose(2, 3):to(positions.dtype) }
   end)
+  return maps[1], maps[2]
 end
 
 local function transport(self, weights, v, positions, x)
@@ -84,7 +83,7 @@ local function transport(self, weights, v, positions, x)
     error(("position: path: expected values of %d features, as queries have, got %d; with rotate = "
       .. '"qkvo" values travel by the same maps'):format(self.dim, v:size(4)), 0)
   end
-  return products(self, positions, x):sums(weights, v)
+  return core.householder_sums(weights, v, maps_of(self, positions, x))
 end
 
 return {
@@ -121,7 +120,7 @@ return {
     end
   end,
   scores = function(self, q, k, positions, x)
-    return products(self, positions, x):scores(q * positions.scale, k)
+    return core.householder_scores(q * positions.scale, k, maps_of(self, positions, x))
   end,
   relative = true,
   summary = "keys pass a linear map of each token on the way to the query",

@@ -107,9 +107,6 @@ local function held(positions, self, name, _, compute)
 end]],
 }
 
--- Blocks of 2 tokens, so that the fixture of PaTH has several.
-local BLOCKS <const>, FEW <const> = "BLOCK <const> = 32", "BLOCK <const> = 2"
-
 local MUTANTS = {
   { "alibi", "slopes of 12 heads as if there were 16", "fixture",
     { ["power * 2 <= heads"] = "power < heads" } },
@@ -166,14 +163,14 @@ local MUTANTS = {
       .. "- 1), last:narrow(2, 1, 1) }, 2)," } },
   { "selective", "a convolution without the tokens in the cache", "cache",
     { ["math.min(phases:size(2) - time, kernel:size(2) - 1)"] = "0" } },
-  { "path", "product of the maps in the opposite order", "fixture",
-    within("householder", BLOCKS, FEW, "times(far, map:narrow(2, j, 1):squeeze(2))",
-      "times(far, map:narrow(2, j, 1):squeeze(2):transpose(2, 3))") },
   { "path", "the map of the key's own token applied", "fixture",
-    within("householder", "lower(self.block, -1, x:dtype())", "lower(self.block, 0, x:dtype())") },
-  { "path", "values that pass the maps in the opposite order", "fixture",
-    within("householder", BLOCKS, FEW, "squeeze(2):transpose(2, 3)) + own", "squeeze(2)) + own"),
-    nil, "path_qkvo" },
+    { ["scale, k,"] = "scale, (function(w, beta) return k - (k * w):sum(4, true) * w "
+      .. "* beta:unsqueeze(4) end)(maps_of(self, positions, x))," } },
+  { "path", "maps of the tokens before", "fixture",
+    { ["return maps[1], maps[2]"] = "return maps[1]:roll(1, 3), maps[2]:roll(1, 3)" } },
+  { "path", "values that stay behind", "fixture",
+    { ["core.householder_sums(weights, v,"] = "(function(a, b) return a:matmul(b) end)(weights, "
+      .. "v," }, nil, "path_qkvo" },
   { "path", "a convolution that sees the next token", "future tokens",
     { ["causal_convolution(near,"] = "causal_convolution(core.cat({ near:narrow(2, 2, near:size(2) "
       .. "- 1), near:narrow(2, 1, 1) }, 2)," } },
@@ -217,8 +214,6 @@ describe("refused is", function()
       return rotary[method](rotary, x, at, part)
     end)
     assert.same({ fixture = false }, refused_by("roper", same))
-    assert.same({ fixture = false }, refused_by("path",
-      exchanged("path", within("householder", BLOCKS, FEW)), nil, "path_qkvo"))
     same = turned("yarn", function(rotary, method, x, at, part)
       return rotary[method](rotary, x, at, part)
     end)
