@@ -265,18 +265,22 @@ typedef struct RpProducts {
   RpStatus (*linear_gradient)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
                               const void *y, const void *dy, void *dx, void *dw, void *dbias);
 
-  /* the last `sums` features of o are the weights after dropout, summed by clipped distance */
+  /*
+  ** The last `sums` features of o are the weights after dropout, summed by clipped distance.
+  ** softmax: for each query the largest score and the sum of the exponentials of all scores minus
+  ** it, [batch, heads, queries, 2], or NULL; the gradient needs it.
+  */
   RpStatus (*attention)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
-                        const RpHeads *v, const RpHeads *o);
+                        const RpHeads *v, const RpHeads *o, void *softmax);
   /* weights before dropout, packed [batch, heads, queries, keys] */
   RpStatus (*attention_weights)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
                                 void *weights);
   /* The gradients of the scores are added to dbias[i] unless its data is NULL. If its batch (or
      head) stride is not 0, batch rows (or heads) must not share elements. */
   RpStatus (*attention_gradient)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
-                                 const RpHeads *v, const RpHeads *o, const RpHeads *output_gradient,
-                                 const RpHeads *dq, const RpHeads *dk, const RpHeads *dv,
-                                 const RpBias *dbias);
+                                 const RpHeads *v, const RpHeads *o, void *softmax,
+                                 const RpHeads *output_gradient, const RpHeads *dq,
+                                 const RpHeads *dk, const RpHeads *dv, const RpBias *dbias);
 } RpProducts;
 
 /*

@@ -8,7 +8,7 @@
 #include "core/ops/strided.h"
 #include "core/tensor/copy.h"
 
-/* The data that backward needs besides q, k, v, o and the denominators of linear attention. */
+/* The data that backward needs besides q, k, v, o, and the denominators or the softmax. */
 typedef struct Context {
   RpAttention kernel;
   RpRotaryTable tables[4]; /* query, key, value, output */
@@ -329,7 +329,7 @@ static RpStatus start_sums(RpNode *node, RpTensor **gradients, RpBias *sums)
   return RP_OK;
 }
 
-/* saved: q, k, v, o, the denominators of linear attention or NULL, mask, biases */
+/* saved: q, k, v, o, the denominators of linear attention or the softmax, mask, biases */
 static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   const Context *context = node->context;
@@ -347,13 +347,13 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
                           rp_heads_of(output_gradient)};
     const RpHeads out[] = {rp_heads_of(gradients[0]), rp_heads_of(gradients[1]),
                            rp_heads_of(gradients[2])};
-    status =
-        node->type == &linear_type
-            ? rp_kernels(q->dtype)->linear_attention_gradient(
-                  kernel, &in[0], &in[1], &in[2], &in[3], &in[4], rp_tensor_data(node->saved[4]),
-                  &out[0], &out[1], &out[2])
-            : rp_products(q->dtype)->attention_gradient(kernel, &in[0], &in[1], &in[2], &in[3],
-                                                        &in[4], &out[0], &out[1], &out[2], dbias);
+    status = node->type == &linear_type
+                 ? rp_kernels(q->dtype)->linear_attention_gradient(
+                       kernel, &in[0], &in[1], &in[2], &in[3], &in[4],
+                       rp_tensor_data(node->saved[4]), &out[0], &out[1], &out[2])
+                 : rp_products(q->dtype)->attention_gradient(kernel, &in[0], &in[1], &in[2], &in[3],
+                                                             rp_tensor_data(node->saved[4]), &in[4],
+                                                             &out[0], &out[1], &out[2], dbias);
   }
   rp_tensor_release(output_gradient);
   return status;
@@ -388,7 +388,9 @@ RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttenti
   RpStatus status = fill_context(&context, q, k, v, options);
   const int64_t shape[] = {q->shape[0], q->shape[1], q->shape[2], v->shape[3] + options->sums};
   const int64_t scores[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
+  const int64_t rows[] = {q->shape[0], q->shape[1], q->shape[2], 2};
   RpTensor *in[SAVED + RP_MAX_BIASES] = {NULL}, *y = NULL;
+  bool records = false, needs_rows = false;
   if (status == RP_OK) {
     in[5] = context.mask;
     for (int i = 0; i < options->biases; i++) {
@@ -398,10 +400,12 @@ RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttenti
     for (int i = 0; i < 3; i++)
       in[i] = rp_heads_operand(inputs[i]);
     y = in[3] = rp_heads_time_major(q->dtype, shape);
-    in[4] = options->linear ? rp_tensor_new(q->dtype, 3, shape) : NULL;
+    records = rp_graph_records(INPUTS + options->biases, inputs);
+    needs_rows = options->linear || records;
+    in[4] = needs_rows ? rp_tensor_new(q->dtype, options->linear ? 3 : 4, rows) : NULL;
   }
   if (in[0] != NULL && in[1] != NULL && in[2] != NULL && y != NULL &&
-      (in[4] != NULL || !options->linear)) {
+      (in[4] != NULL || !needs_rows)) {
     const RpHeads heads[] = {rp_heads_of(in[0]), rp_heads_of(in[1]), rp_heads_of(in[2]),
                              rp_heads_of(y)};
     if (rp_tensor_count(y) > 0)
@@ -410,12 +414,13 @@ RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttenti
               ? rp_kernels(q->dtype)->linear_attention(&context.kernel, &heads[0], &heads[1],
                                                        &heads[2], &heads[3], rp_tensor_data(in[4]))
               : rp_products(q->dtype)->attention(&context.kernel, &heads[0], &heads[1], &heads[2],
-                                                 &heads[3]);
+                                                 &heads[3],
+                                                 in[4] != NULL ? rp_tensor_data(in[4]) : NULL);
     y = rp_tensor_unless_failed(status, y);
   } else {
     y = rp_tensor_unless_failed(RP_OUT_OF_MEMORY, y);
   }
-  if (y != NULL && rp_graph_records(INPUTS + options->biases, inputs))
+  if (y != NULL && records)
     y = record(options->linear, y, inputs, in, &context);
   if (y == NULL || y->node == NULL)
     release_context(&context);

@@ -115,6 +115,15 @@ describe("bench", function()
       positive(row.linear)
       positive(row.softmax)
     end
+    assert.equal(2, #results.attention.rows)
+    for _, row in ipairs(results.attention.rows) do
+      positive(row.forward)
+      positive(row.both - row.forward)
+      assert.same({ "roper", "alibi", "t5" },
+        { row.schemes[1].name, row.schemes[2].name, row.schemes[3].name })
+      positive(row.schemes[3].both)
+      assert.is_nil(row.peer)
+    end
     positive(results.sampling.ratio)
     assert.equal(5, #results.scaling)
     for _, row in ipairs(results.scaling) do

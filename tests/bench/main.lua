@@ -10,13 +10,15 @@ local tables = require "roper.base.tables"
 
 -- Settings: rounds of steps, the size of the matrices for the bound, problems and rounds of
 -- sampling, steps of the check of bits; for scaling the lengths, at a fixed number of tokens per
--- step, and the batches; the lengths for linear attention.
+-- step, and the batches; the lengths for linear attention, and for attention with its rounds.
 local FULL <const> = { rounds = 10, size = 2048, problems = 128, sampling_rounds = 3, steps = 3,
   lengths = { 128, 256, 512, 1024, 2048, 4096, 8192 }, tokens = 8192,
-  batches = { 1, 2, 4, 8, 16, 32 }, linear_lengths = { 512, 1024, 2048, 4096, 8192 } }
+  batches = { 1, 2, 4, 8, 16, 32 }, linear_lengths = { 512, 1024, 2048, 4096, 8192 },
+  attention_lengths = { 512, 2048, 8192, 16384 }, attention_rounds = 3 }
 -- One thread: waiting for a second is slow if other programs run beside the tests.
 local TINY <const> = { threads = 1, rounds = 3, size = 512, problems = 2, sampling_rounds = 1,
-  steps = 3, lengths = { 16, 32 }, tokens = 64, batches = { 1, 2 }, linear_lengths = { 32, 64 } }
+  steps = 3, lengths = { 16, 32 }, tokens = 64, batches = { 1, 2 }, linear_lengths = { 32, 64 },
+  attention_lengths = { 16, 32 }, attention_rounds = 1 }
 
 -- Schemes that rotate queries and keys or add a bias per distance, then those that multiply vectors
 -- per distance with queries, keys or weights.
@@ -46,6 +48,9 @@ local MEASUREMENTS <const> = {
   { name = "linear_attention", summary = "linear attention by length, beside attention",
     shape = { "small", { batch = 2 } }, run = measure.linear_attention,
     show = report.linear_attention },
+  { name = "attention", summary = "attention by length, with several schemes and beside PyTorch",
+    shape = { "big", { batch = 1 } }, run = measure.attention, show = report.attention,
+    settings = { positions = { "none", "roper", "alibi", "t5" }, has_peer = true } },
   { name = "sampling", summary = "sampling with the big model", shape = { "big" },
     run = measure.sampling, show = report.sampling },
   { name = "scaling", summary = "cost per token by length, batch and threads",

@@ -207,6 +207,51 @@ function M.linear_attention(shape, settings)
   return { shape = shape, rows = rows }
 end
 
+-- Calls of both cases of a program at a length, "forward" and "both".
+local function pair_of_calls(program, kind)
+  return { program:bind("forward " .. kind), program:bind("both " .. kind) }
+end
+
+--- Attention alone at many lengths, with several schemes and beside that of PyTorch 2.
+---@param shape table
+---@param settings table threads, attention_rounds, attention_lengths, positions: the first without
+---   rotation and bias; peers: from `peer.find`
+---@return table shape, peak_bytes, rows: length, forward and both (seconds with the first scheme),
+---   schemes: name and the ratios forward and both to the first, peer: the ratios forward and both
+---   of PyTorch, if there is one
+function M.attention(shape, settings)
+  local lengths, names = settings.attention_lengths, settings.positions
+  local ours = child.worker("attention", { shape = shape, threads = settings.threads,
+    lengths = lengths, positions = names })
+  local theirs = peer.start_attention(settings.peers or {}, shape, lengths, settings.threads)
+  local rows = {}
+  for i, length in ipairs(lengths) do
+    local calls = {}
+    for j, name in ipairs(names) do
+      table.move(pair_of_calls(ours, name .. " " .. length), 1, 2, 2 * j - 1, calls)
+    end
+    if theirs then
+      table.move(pair_of_calls(theirs, tostring(length)), 1, 2, #calls + 1, calls)
+    end
+    local samples = statistics.interleave(calls, settings.attention_rounds, 1)
+    local function ratios(j)
+      return { forward = statistics.ratio(samples[2 * j - 1], samples[1]),
+        both = statistics.ratio(samples[2 * j], samples[2]) }
+    end
+    rows[i] = { length = length, forward = statistics.median(samples[1]),
+      both = statistics.median(samples[2]), schemes = {}, peer = theirs and ratios(#names + 1) }
+    for j = 2, #names do
+      rows[i].schemes[j - 1] = shapes.with(ratios(j), { name = names[j] })
+    end
+  end
+  local peak = ours:peak_bytes()
+  ours:stop()
+  if theirs then
+    theirs:stop()
+  end
+  return { shape = shape, rows = rows, peak_bytes = peak }
+end
+
 --- Answers to addition problems, with the cache of keys and values and without.
 ---@param shape table
 ---@param settings table threads, problems, sampling_rounds

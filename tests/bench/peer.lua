@@ -92,4 +92,21 @@ function M.start(peers, shape, threads)
   return entries
 end
 
+--- Start the program that times PyTorch's attention alone, in float32.
+---@param peers table[] from `find`
+---@param shape table
+---@param lengths integer[]
+---@param threads integer
+---@return Child? program nil without a PyTorch of PEER_PYTHON
+function M.start_attention(peers, shape, lengths, threads)
+  for _, peer in ipairs(peers) do
+    if peer.options.precision == "float32" then
+      return child.start({ peer.python, "tests/bench/peer_attention.py",
+        core.json_encode { shape = shape, lengths = lengths, threads = threads } },
+        peer.environment)
+    end
+  end
+  return nil
+end
+
 return M

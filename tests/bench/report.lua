@@ -118,6 +118,37 @@ function M.linear_attention(result)
   return table.concat(lines, "\n")
 end
 
+--- Attention by length: milliseconds, and ratios of PyTorch and of other schemes.
+---@param result table from `measure.attention`
+function M.attention(result)
+  local shape, rows = result.shape, result.rows
+  local lines = { ("%d heads of %d features, batch %d, causal, float32; %.2f GiB at the peak")
+    :format(shape.heads, shape.d_model // shape.heads, shape.batch,
+      gibibytes(result.peak_bytes)), "" }
+  local head, rule = { "| length | forward, ms | with backward, ms |" },
+    { "| ---: | ---: | ---: |" }
+  local function add(name)
+    head[#head + 1], rule[#rule + 1] = (" %s |"):format(name), " ---: |"
+  end
+  for _, scheme in ipairs(rows[1].schemes) do
+    add(scheme.name)
+  end
+  if rows[1].peer then
+    add "PyTorch"
+  end
+  lines[3], lines[4] = table.concat(head), table.concat(rule)
+  for _, row in ipairs(rows) do
+    local cells = { ("| %d | %.2f | %.2f |"):format(row.length, milliseconds(row.forward),
+      milliseconds(row.both)) }
+    for _, ratios in ipairs(row.schemes) do
+      cells[#cells + 1] = (" %.2f, %.2f |"):format(ratios.forward, ratios.both)
+    end
+    cells[#cells + 1] = row.peer and (" %.2f, %.2f |"):format(row.peer.forward, row.peer.both)
+    lines[#lines + 1] = table.concat(cells)
+  end
+  return table.concat(lines, "\n")
+end
+
 ---@param check table from `measure.check`
 function M.check(check)
   return ("%d steps on %d threads, twice: %d bytes of parameters %s"):format(check.steps,

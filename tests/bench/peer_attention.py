@@ -1,0 +1,47 @@
+"""Causal attention in PyTorch 2, for comparison with tests/bench/case/attention.lua.
+
+python3 tests/bench/peer_attention.py OPTIONS: OPTIONS is JSON with shape, lengths and threads. A
+line "forward 512" on standard input times a forward pass at this length, "both 512" one with its
+backward pass; the answer is seconds as JSON.
+"""
+import json
+import signal
+import sys
+import time
+
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+
+def main():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # end without a traceback
+    options = json.loads(sys.argv[1])
+    shape = options["shape"]
+    torch.set_num_threads(options["threads"])
+    torch.manual_seed(1)
+
+    def draw(length, trained):
+        size = (shape["batch"], shape["heads"], length, shape["d_model"] // shape["heads"])
+        return torch.randn(size, requires_grad=trained)
+
+    def forward(length):
+        q, k, v = (draw(length, False) for _ in range(3))
+        start = time.perf_counter()
+        scaled_dot_product_attention(q, k, v, is_causal=True)
+        return time.perf_counter() - start
+
+    def both(length):
+        q, k, v = (draw(length, True) for _ in range(3))
+        gradient = draw(length, False)
+        start = time.perf_counter()
+        scaled_dot_product_attention(q, k, v, is_causal=True).backward(gradient)
+        return time.perf_counter() - start
+
+    cases = {"forward": forward, "both": both}
+    for line in sys.stdin:
+        case, length = line.split()
+        print(json.dumps({"result": cases[case](int(length))}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
