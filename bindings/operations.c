@@ -462,9 +462,9 @@ static RpTensor *causal_convolution(lua_State *L)
 **     > one = roper.tensor{{{{1, 0}, {1, 0}, {1, 0}}}}
 **     > roper.householder_scores(one, one, one, roper.tensor{{{0, 2, 0.5}}}):view{3, 3}
 **     float32 [3, 3]
-**      1.0 0.0 0.0
-**     -1.0 1.0 0.0
-**     -0.5 0.5 1.0
+**      1.0000  0.0000  0.0000
+**     -1.0000  1.0000  0.0000
+**     -0.5000  0.5000  1.0000
 ** @param q tensor [batch, heads, queries, features], floats
 ** @param k tensor [batch, heads, keys, features]
 ** @param w tensor [batch, heads, keys, features]
