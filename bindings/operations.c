@@ -480,8 +480,7 @@ static RpTensor *householder_scores(lua_State *L)
 /*
 ** function roper.householder_sums(a, v, w, beta)
 ** Sums of values that pass the maps of `householder_scores` on the way to the query. Weights of
-*keys
-** after the query count as 0.
+** keys after the query count as 0.
 **
 **     yᵢ = Σⱼ aᵢⱼ H_i H_{i−1} ⋯ H_{j+1} vⱼ
 **

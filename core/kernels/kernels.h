@@ -95,9 +95,8 @@ typedef struct RpAttention {
 
 /*
 ** Operands of products of the maps H_t = I - beta_t w_t w_t^T, packed: q [units, queries,
-*features],
-** of the last tokens; a [units, queries, keys], whose elements for tokens after the query are not
-** read; k and w [units, keys, features]; beta [units, keys]. queries <= keys.
+** features], of the last tokens; a [units, queries, keys], whose elements for tokens after the
+** query are not read; k and w [units, keys, features]; beta [units, keys]. queries <= keys.
 */
 typedef struct RpHouseholder {
   int64_t units, queries, keys, features;

@@ -109,15 +109,14 @@ RpTensor *rp_op_causal_convolution(RpTensor *x, RpTensor *weight);
 /*
 ** Products of vectors that pass H_t = I - beta_t w_t w_t^T of each token t on the way from a key to
 ** a query (Yang et al. 2025, section 2): of q [batch, heads, queries, features], of the last
-*tokens,
-** and k [batch, heads, keys, features], for w of the shape of k and beta [batch, heads, keys].
-** [batch, heads, queries, keys], 0 for keys after the query.
+** tokens, and k [batch, heads, keys, features], for w of the shape of k and beta [batch, heads,
+** keys]. The result is [batch, heads, queries, keys], 0 for keys after the query.
 */
 RpTensor *rp_op_householder_scores(RpTensor *q, RpTensor *k, RpTensor *w, RpTensor *beta);
 
 /*
 ** The sums of v [batch, heads, keys, features] with weights a [batch, heads, queries, keys] after
-** the same maps; weights of keys after the query count as 0. [batch, heads, queries, features].
+** the same maps, [batch, heads, queries, features]; weights of keys after the query count as 0.
 */
 RpTensor *rp_op_householder_sums(RpTensor *a, RpTensor *v, RpTensor *w, RpTensor *beta);
 

@@ -1,7 +1,6 @@
 /*
 ** Vectors carried along a text by the maps H_t = I - beta_t w_t w_t^T of its tokens, for packed
-** operands. A query is carried back from its own token to the first one, or a sum of values
-*forward:
+** operands. A query is carried back from its own token to the first one, a sum of values forward:
 **
 **     p_j = H_{j+1} ... H_i q_i,   s_ij = p_j . k_j,   p_{j-1} = H_j p_j
 **     z_j = H_j z_{j-1} + a_ij v_j,   y_i = z_i
