@@ -68,7 +68,8 @@ end
 --- RoPER study for all four).
 ---
 --- The output of a query that sees no key is 0. In grouped-query attention (Ainslie et al. 2023),
---- k and v have fewer heads than q: consecutive heads of q share one.
+--- k and v have fewer heads than q: consecutive heads of q share one. Intermediate results smaller
+--- than the smallest normal number, 10⁻³⁸ in float32, become 0.
 ---
 ---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ,   a = softmax(s)
 ---     oᵢ = C_i⁻¹ Σⱼ aᵢⱼ D_j vⱼ
