@@ -72,6 +72,12 @@ describe("attention in blocks of keys", function()
     end
   end)
 
+  it("agrees with it for few queries, as in generation, and for more queries than keys", function()
+    check(inputs_of(1), { causal = true })
+    check(inputs_of(3), { causal = true }, roper.randn({ 2, 3, KEYS }, "float64"))
+    check(inputs_of(KEYS + 60), {})
+  end)
+
   it("is exact if the largest score is in another block, or a block is hidden", function()
     local q, k, v = table.unpack(inputs_of(12))
     for _, first in ipairs({ 1, 1100, 2450 }) do
