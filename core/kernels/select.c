@@ -43,15 +43,24 @@ static const Tables tables[RP_TARGETS] = {
     [RP_TARGET_AMX] = {.name = "amx-bf16", .rounded_products = &rp_products_amx_bfloat16},
 };
 
+/* The instruction set that ROPER_KERNELS names: RP_TARGETS if it is not set or empty, -1 if there
+   is none of this name. */
+static int named_target(void)
+{
+  const char *name = getenv("ROPER_KERNELS");
+  if (name == NULL || name[0] == '\0')
+    return RP_TARGETS;
+  int i = RP_TARGETS - 1;
+  while (i >= 0 && strcmp(name, tables[i].name) != 0)
+    i--;
+  return i;
+}
+
 /* The best instruction set that may be used: the machine's, or ROPER_KERNELS if that is lower. */
 static RpTarget limit_target(void)
 {
-  const char *limit = getenv("ROPER_KERNELS");
-  const RpTarget best = rp_machine_target();
-  for (int i = 0; limit != NULL && i < (int)best; i++)
-    if (strcmp(limit, tables[i].name) == 0)
-      return (RpTarget)i;
-  return best;
+  const int named = named_target(), best = (int)rp_machine_target();
+  return (RpTarget)(named < best ? named : best);
 }
 
 /* The best instruction set up to `limit` in this build, or -1. */
@@ -75,6 +84,12 @@ static int target_of(RpPrecision operands)
 
 RpStatus rp_kernels_check(void)
 {
+  if (named_target() < 0)
+    return rp_fail(
+        RP_BAD_ARGUMENT,
+        "ROPER_KERNELS: expected portable, x86-64-v3, x86-64-v4, avx512-bf16 or amx-bf16, "
+        "got \"%s\"",
+        getenv("ROPER_KERNELS"));
   if (target_of(RP_FLOAT32_OPERANDS) >= 0 && target_of(RP_BFLOAT16_OPERANDS) >= 0)
     return RP_OK;
   return rp_fail(RP_BAD_ARGUMENT,

@@ -1,4 +1,5 @@
 local core = require("roper.core")
+local process = require("tests.process")
 local roper = require("roper")
 
 describe("threads", function()
@@ -39,6 +40,17 @@ describe("machine", function()
     local best = instructions("-u ROPER_KERNELS")
     assert.equal('"portable"\n', instructions("ROPER_KERNELS=portable"))
     assert.equal(best, instructions("ROPER_KERNELS=x86-64-v4"))
-    assert.equal(best, instructions("ROPER_KERNELS=nonsense"))
+    assert.equal(best, instructions("ROPER_KERNELS="))
+  end)
+
+  it("refuses another name in ROPER_KERNELS", function()
+    for _, name in ipairs({ "nonsense", "X86-64-V3", "portable " }) do
+      local status, output, errors = process.run({ "./roper", "-e", "print(1)" }, nil,
+        { ROPER_KERNELS = name })
+      assert.equal(1, status)
+      assert.equal("", output)
+      assert.equal("ROPER_KERNELS: expected portable, x86-64-v3, x86-64-v4, avx512-bf16 or "
+        .. 'amx-bf16, got "' .. name .. '"\n', errors)
+    end
   end)
 end)

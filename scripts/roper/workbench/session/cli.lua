@@ -217,6 +217,13 @@ end
 ---@return integer status 0: success; 1: failure, or standard output cannot be written; 2: wrong
 ---   usage; 130: ended by Ctrl-C
 function M.main(arguments)
+  local loaded, problem = pcall(require, "roper.core")
+  if not loaded then -- not built, no kernels for this machine, or a wrong ROPER_KERNELS
+    local is_missing = tostring(problem):find("module 'roper.native' not found", 1, true)
+    io.stderr:write(is_missing and "roper: expected a build, found no roper/native.so; run: make"
+      or tostring(problem), "\n")
+    return FAILED
+  end
   local status = dispatch(arguments)
   if not require("roper.core").output_kept() then
     fail "cannot write all of standard output"
