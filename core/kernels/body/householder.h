@@ -214,11 +214,18 @@ static void add_sums(const Panel *panel, int64_t j, REAL scale, const REAL *x, R
   }
 }
 
+/* Memory for a panel and `matrices` of columns for each thread; *room is the size of a part. */
+static REAL *reserve_panels(const RpHouseholder *h, int64_t matrices, int64_t *room)
+{
+  *room = panel_room(h) + matrices * round_up(h->keys, LANES) * PANEL + PANEL;
+  return rp_alloc((size_t)(omp_get_max_threads() * *room) * sizeof(REAL));
+}
+
 static RpStatus householder_scores(const RpHouseholder *h, void *s)
 {
   const int64_t panels = panels_of(h), columns = round_up(h->keys, LANES) * PANEL;
-  const int64_t room = panel_room(h) + columns + PANEL;
-  REAL *memory = rp_alloc((size_t)(omp_get_max_threads() * room) * sizeof *memory);
+  int64_t room;
+  REAL *memory = reserve_panels(h, 1, &room);
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(dynamic) if (h->units * h->queries * h->keys > 1 << 12)
@@ -239,8 +246,8 @@ static RpStatus householder_scores(const RpHouseholder *h, void *s)
 static RpStatus householder_sums(const RpHouseholder *h, void *y)
 {
   const int64_t panels = panels_of(h), columns = round_up(h->keys, LANES) * PANEL;
-  const int64_t room = panel_room(h) + columns + PANEL;
-  REAL *memory = rp_alloc((size_t)(omp_get_max_threads() * room) * sizeof *memory);
+  int64_t room;
+  REAL *memory = reserve_panels(h, 1, &room);
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(dynamic) if (h->units * h->queries * h->keys > 1 << 12)
@@ -295,9 +302,9 @@ static void panel_gradient(const RpHouseholder *h, int64_t unit, int64_t index, 
 
 static RpStatus householder_gradient(const RpHouseholder *h, const RpHouseholderGradient *to)
 {
-  const int64_t columns = round_up(h->keys, LANES) * PANEL, room = panel_room(h) + 4 * columns;
+  int64_t room;
   const size_t size = (size_t)(h->keys * h->features) * sizeof(REAL);
-  REAL *memory = rp_alloc((size_t)(omp_get_max_threads() * room) * sizeof *memory);
+  REAL *memory = reserve_panels(h, 4, &room);
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(dynamic) if (h->units * h->queries * h->keys > 1 << 12)
