@@ -5,6 +5,7 @@
 
 #include "bindings/check.h"
 #include "core/base/memory.h"
+#include "core/base/threads.h"
 #include "core/kernels/kernels.h"
 
 /*

@@ -2,7 +2,6 @@
 #include "core/base/machine.h"
 
 #include <cblas.h>
-#include <omp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,26 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
-
-int rp_threads(void)
-{
-  return omp_get_max_threads();
-}
-
-int rp_most_threads(void)
-{
-  const int processors = omp_get_num_procs();
-  return processors > 16 ? 4 * processors : 64;
-}
-
-RpStatus rp_set_threads(int threads)
-{
-  if (threads < 1 || threads > rp_most_threads())
-    return rp_fail(RP_BAD_ARGUMENT, "threads: expected 1 to %d, got %d", rp_most_threads(),
-                   threads);
-  omp_set_num_threads(threads);
-  return RP_OK;
-}
 
 static _Atomic RpPrecision precision = RP_FLOAT32_OPERANDS;
 

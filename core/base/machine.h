@@ -1,20 +1,6 @@
-/* Threads, processor and BLAS: the properties of the machine that affect results and timings. */
+/* Processor and BLAS: the properties of the machine that affect results and timings. */
 #ifndef RP_MACHINE_H
 #define RP_MACHINE_H
-
-#include "core/base/status.h"
-
-/* Number of threads of kernels, at least 1. Default: OMP_NUM_THREADS, or one per core. */
-int rp_threads(void);
-
-/*
-** The largest number of threads: 64, or four per processor if that is more. More
-** threads would not be faster, and OpenMP ends the process if it cannot start one.
-*/
-int rp_most_threads(void);
-
-/* Set the number of threads; RP_BAD_ARGUMENT outside 1 .. rp_most_threads(). */
-RpStatus rp_set_threads(int threads);
 
 /* Precision to which the operands of float32 matrix products are rounded; sums stay float32. */
 typedef enum RpPrecision { RP_FLOAT32_OPERANDS, RP_BFLOAT16_OPERANDS } RpPrecision;

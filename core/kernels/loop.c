@@ -59,14 +59,15 @@ static void run_chunk(const RpLoop *loop, RpRow row, const void *context, void *
   }
 }
 
-RpStatus rp_loop_run(const RpLoop *loop, RpRow row, const void *context, void *const *data,
-                     const size_t *sizes)
+RpStatus rp_loop_run(const RpLoop *loop, RpWork work, RpRow row, const void *context,
+                     void *const *data, const size_t *sizes)
 {
   int64_t count = 1;
   for (int axis = 0; axis < loop->rank; axis++)
     count *= loop->shape[axis];
   int64_t chunks = (count + CHUNK - 1) / CHUNK;
-#pragma omp parallel for schedule(static) if (chunks > 1)
+  const int team = rp_team(work, (double)count);
+#pragma omp parallel for schedule(static) num_threads(team)
   for (int64_t chunk = 0; chunk < chunks; chunk++) {
     if (chunks > 1 && rp_interrupted()) /* a single chunk is too short to interrupt */
       continue;

@@ -9,6 +9,7 @@
 
 #include "core/base/dtype.h"
 #include "core/base/status.h"
+#include "core/base/threads.h"
 
 enum { RP_MAX_OPERANDS = 5 };
 
@@ -26,10 +27,11 @@ typedef void (*RpRow)(const void *context, int64_t n, void *const *data, const i
 void rp_loop_collapse(RpLoop *loop);
 
 /*
-** Run `row` over the whole loop, in parallel if it is large. sizes[i] is the
-** element size of operand i. RP_INTERRUPTED if the interrupt flag was raised.
+** Run `row` over the whole loop, by several threads if it is large; `work` tells what
+** an element costs. sizes[i] is the element size of operand i. RP_INTERRUPTED if the
+** interrupt flag was raised.
 */
-RpStatus rp_loop_run(const RpLoop *loop, RpRow row, const void *context, void *const *data,
-                     const size_t *sizes);
+RpStatus rp_loop_run(const RpLoop *loop, RpWork work, RpRow row, const void *context,
+                     void *const *data, const size_t *sizes);
 
 #endif

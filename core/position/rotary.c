@@ -6,6 +6,7 @@
 
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"
+#include "core/base/threads.h"
 #include "core/tensor/copy.h"
 
 /* A cached table for positions offset, offset + 1, ...; initially empty. */
@@ -332,7 +333,8 @@ static void fill_table(const RpRotary *rotary, unsigned part, bool inverse, int6
   const double *theta = rp_rotary_theta(rotary, part);
   void *cosine = rp_tensor_data(table->cosine), *sine = rp_tensor_data(table->sine);
   const bool single = table->cosine->dtype == RP_FLOAT32;
-#pragma omp parallel for schedule(static) if (rows * pairs > 1 << 10)
+  const int team = rp_team(RP_WORK_FUNCTIONS, (double)(rows * pairs));
+#pragma omp parallel for schedule(static) num_threads(team)
   for (int64_t row = 0; row < rows; row++) {
     if (rp_interrupted())
       continue;

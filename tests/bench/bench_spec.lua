@@ -125,6 +125,12 @@ describe("bench", function()
       assert.is_nil(row.peer)
     end
     positive(results.sampling.ratio)
+    assert.equal(2, #results.generation)
+    for _, row in ipairs(results.generation) do
+      positive(row.tokens)
+      positive(row.fraction)
+      assert.is_nil(row.peer)
+    end
     assert.equal(5, #results.scaling)
     for _, row in ipairs(results.scaling) do
       positive(row.fraction)

@@ -10,15 +10,22 @@ local tables = require "roper.base.tables"
 
 -- Settings: rounds of steps, the size of the matrices for the bound, problems and rounds of
 -- sampling, steps of the check of bits; for scaling the lengths, at a fixed number of tokens per
--- step, and the batches; the lengths for linear attention, and for attention with its rounds.
+-- step, and the batches; the lengths for linear attention, and for attention with its rounds; for
+-- generation the shapes, the batches, the tokens of a row and the rounds, and the bytes that are
+-- read for the bandwidth.
 local FULL <const> = { rounds = 10, size = 2048, problems = 128, sampling_rounds = 3, steps = 3,
   lengths = { 128, 256, 512, 1024, 2048, 4096, 8192 }, tokens = 8192,
   batches = { 1, 2, 4, 8, 16, 32 }, linear_lengths = { 512, 1024, 2048, 4096, 8192 },
-  attention_lengths = { 512, 2048, 8192, 16384 }, attention_rounds = 3 }
+  attention_lengths = { 512, 2048, 8192, 16384 }, attention_rounds = 3,
+  generation_shapes = { shapes.get "small", shapes.get "big", shapes.get "large" },
+  generation_batches = { 1, 16 }, generation_tokens = 64, generation_rounds = 3,
+  bandwidth_bytes = 256 << 20 }
 -- One thread: waiting for a second is slow if other programs run beside the tests.
 local TINY <const> = { threads = 1, rounds = 3, size = 512, problems = 2, sampling_rounds = 1,
   steps = 3, lengths = { 16, 32 }, tokens = 64, batches = { 1, 2 }, linear_lengths = { 32, 64 },
-  attention_lengths = { 16, 32 }, attention_rounds = 1 }
+  attention_lengths = { 16, 32 }, attention_rounds = 1,
+  generation_shapes = { shapes.get("small", true) }, generation_batches = { 1, 2 },
+  generation_tokens = 3, generation_rounds = 1, bandwidth_bytes = 1 << 20 }
 
 -- Schemes that rotate queries and keys or add a bias per distance, then those that multiply vectors
 -- per distance with queries, keys or weights.
@@ -53,6 +60,9 @@ local MEASUREMENTS <const> = {
     settings = { positions = { "none", "roper", "alibi", "t5" }, has_peer = true } },
   { name = "sampling", summary = "sampling with the big model", shape = { "big" },
     run = measure.sampling, show = report.sampling },
+  { name = "generation", summary = "generation by size and batch, and beside transformers",
+    shape = { "small" }, run = measure.generation, show = report.generation,
+    settings = { has_peer = true } },
   { name = "scaling", summary = "cost per token by length, batch and threads",
     shape = { "small" }, run = measure.scaling, show = report.scaling, extra = true },
   { name = "check", summary = "whether training gives the same bits twice", shape = { "small" },

@@ -19,9 +19,10 @@ local function output_of(command)
   return pipe:read "a"
 end
 
-local function version_of(python)
-  return output_of(("'%s' -c 'import torch; print(torch.__version__)'"):format(
-    (python:gsub("'", "'\\''")))):match "%S+"
+-- The version of a module of a Python; nil if it is not installed.
+local function version_of(python, module)
+  return output_of(("'%s' -c 'import %s as m; print(m.__version__)'"):format(
+    (python:gsub("'", "'\\''")), module)):match "%S+"
 end
 
 -- The environment for an allocator that keeps freed blocks, and its name.
@@ -63,14 +64,14 @@ end
 --- Errors: PEER_PYTHON names a program that has no PyTorch.
 ---@return table[] python, name (the version of PyTorch, and how it runs), environment, options each
 function M.find()
-  local version, found = version_of(PYTHON), {}
+  local version, found = version_of(PYTHON, "torch"), {}
   if version then
     found = mallocs(version)
   end
   local python = os.getenv "PEER_PYTHON"
   if python then
-    version = version_of(python) or error(("PEER_PYTHON=%s: expected a Python with PyTorch")
-      :format(python), 0)
+    version = version_of(python, "torch")
+      or error(("PEER_PYTHON=%s: expected a Python with PyTorch"):format(python), 0)
     local list = ways(python, version)
     table.move(list, 1, #list, #found + 1, found)
   end
@@ -90,6 +91,24 @@ function M.start(peers, shape, threads)
       core.json_encode(options) }, peer.environment) }
   end
   return entries
+end
+
+--- Start the program that times generation by `transformers`, in float32.
+---@param peers table[] from `find`
+---@param shape table
+---@param batch integer
+---@param tokens integer
+---@param threads integer
+---@return Child? program nil without transformers in PEER_PYTHON
+function M.start_generation(peers, shape, batch, tokens, threads)
+  for _, peer in ipairs(peers) do
+    if peer.options.precision == "float32" and version_of(peer.python, "transformers") then
+      return child.start({ peer.python, "tests/bench/peer_generation.py",
+        core.json_encode { shape = shape, batch = batch, tokens = tokens, threads = threads } },
+        peer.environment)
+    end
+  end
+  return nil
 end
 
 --- Start the program that times PyTorch's attention alone, in float32.

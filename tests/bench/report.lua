@@ -149,6 +149,22 @@ function M.attention(result)
   return table.concat(lines, "\n")
 end
 
+--- Tokens a second by size and batch, beside the bandwidth of memory and transformers.
+---@param rows table from `measure.generation`
+function M.generation(rows)
+  local has_peer = rows[1].peer
+  local lines = { "float32, with a cache", "",
+    "| parameters | batch | tokens a second | of the bandwidth, GB/s |"
+      .. (has_peer and " transformers |" or ""),
+    "| ---: | ---: | ---: | ---: |" .. (has_peer and " ---: |" or "") }
+  for _, row in ipairs(rows) do
+    lines[#lines + 1] = ("| %.1f M | %d | %.0f | %.2f of %.0f |"):format(row.parameters * 1e-6,
+      row.batch, row.tokens, row.fraction, giga(row.bandwidth))
+      .. (row.peer and (" %.2f |"):format(row.peer) or "")
+  end
+  return table.concat(lines, "\n")
+end
+
 ---@param check table from `measure.check`
 function M.check(check)
   return ("%d steps on %d threads, twice: %d bytes of parameters %s"):format(check.steps,

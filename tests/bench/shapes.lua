@@ -1,12 +1,15 @@
 --- The shapes that are measured, and the operations of a training step.
 local M = {}
 
--- The study's two models on its sequences, with the tokens of Substring by Index.
+-- The study's two models on its sequences, with the tokens of Substring by Index, and for generation
+-- a model of 151 M parameters.
 local SHAPES <const> = {
   small = { d_model = 128, layers = 3, heads = 4, norm = "pre", d_ff = 512, length = 512,
     batch = 16, vocabulary = 45 },
   big = { d_model = 512, layers = 6, heads = 8, norm = "post", d_ff = 2048, length = 640,
     batch = 32, vocabulary = 45 },
+  large = { d_model = 1024, layers = 12, heads = 16, norm = "pre", d_ff = 4096, length = 64,
+    batch = 1, vocabulary = 45 },
 }
 
 -- Replaces every shape if --tiny is set.
@@ -27,8 +30,8 @@ function M.with(shape, changes)
   return result
 end
 
---- A shape of the study: d_model, layers, heads, norm, d_ff, length, batch, vocabulary.
----@param name string "small" or "big"
+--- A shape: d_model, layers, heads, norm, d_ff, length, batch, vocabulary.
+---@param name string "small", "big" or "large"
 ---@param is_tiny boolean? a tiny model and batch instead, with the norm where this shape has it
 ---@return table
 function M.get(name, is_tiny)

@@ -14,15 +14,24 @@ function M.tokens(shape)
   return (draws * shape.vocabulary):to "int32"
 end
 
+--- A model of a shape.
+---@param shape table
+---@param vocabulary integer|string[]
+---@param position string
+---@return Transformer
+function M.model(shape, vocabulary, position)
+  return require("roper.model").Transformer { vocabulary = vocabulary, d_model = shape.d_model,
+    layers = shape.layers, heads = shape.heads, d_ff = shape.d_ff, norm = shape.norm,
+    position = position }
+end
+
 --- A model of a shape with its optimizer, and one batch.
 ---@param shape table
 ---@param position string
 ---@return Training with model, optimizer, parameters, tokens
 function M.new(shape, position)
   core.seed(1)
-  local model = require("roper.model").Transformer { vocabulary = shape.vocabulary,
-    d_model = shape.d_model, layers = shape.layers, heads = shape.heads, d_ff = shape.d_ff,
-    norm = shape.norm, position = position }
+  local model = M.model(shape, shape.vocabulary, position)
   return setmetatable({ model = model, parameters = model:parameters(),
     optimizer = require("roper.training.optim").Adam { rate = 2.5e-4 }, tokens = M.tokens(shape) },
     Training)

@@ -255,11 +255,14 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
   unpack_rows(&a->rotate_value, b, 0, keys, dv, w->value_width, w->dv, in[7]);
 }
 
-/* Operations of both products of the forward. No product of the backward takes more. */
-static double attention_flops(const RpAttention *a)
+/* The number of threads that share a pass. With few queries, reading keys and values takes longer
+   than the products. */
+static int team_of(const RpAttention *a, Pass pass)
 {
-  return 2.0 * (double)(a->batch * a->heads * a->queries) * (double)a->keys *
-         (double)(a->features + a->value_features);
+  const double products = pass == FORWARD ? 1 : pass == WEIGHTS ? 0.5 : 2.5;
+  return rp_team(RP_WORK_FLOPS, 2.0 * products * (double)(a->batch * a->heads) *
+                                    (double)(a->queries + 4) * (double)a->keys *
+                                    (double)(a->features + a->value_features));
 }
 
 /* Numbers of batch rows and of heads that one thread must compute, because they add to the same
@@ -304,11 +307,7 @@ static void run_share(const RpAttention *a, Pass pass, int64_t s, Share share,
   }
 }
 
-/*
-** Run all units, with working memory for each thread. Unless the work is small, the
-** parallel region has all threads even for a single unit: outside a parallel region,
-** OpenBLAS would start threads of its own.
-*/
+/* Run all units, with working memory for each thread. */
 static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const *heads,
                           const Results *to)
 {
@@ -316,16 +315,17 @@ static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const 
   const int64_t elements = lay_out(a, pass, NULL, &sizes);
   const Share share = share_of(a, pass == BACKWARD, to->dbias);
   const int64_t shares = a->batch / share.batch * (a->heads / share.heads);
-  REAL *memory = rp_alloc((size_t)omp_get_max_threads() * (size_t)elements * sizeof(REAL));
+  const int team = team_of(a, pass);
+  REAL *memory = rp_alloc((size_t)team * (size_t)elements * sizeof(REAL));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel if (!is_small(a->queries, attention_flops(a)))
+#pragma omp parallel num_threads(team)
   {
     Scratch scratch;
     lay_out(a, pass, memory + omp_get_thread_num() * elements, &scratch);
     enter_tiles();
     const unsigned state = flush_tiny();
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait
     for (int64_t s = 0; s < shares; s++)
       run_share(a, pass, s, share, heads, to, &scratch);
     restore_tiny(state);

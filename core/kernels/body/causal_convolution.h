@@ -34,7 +34,8 @@ static RpStatus causal_convolution(bool ahead, int64_t batch, int64_t time, int6
   for (int64_t lag = 0; lag < width; lag++)
     for (int64_t c = 0; c < channels; c++)
       by_lag[lag * channels + c] = ((const REAL *)weight_data)[c * width + width - 1 - lag];
-#pragma omp parallel for schedule(static) if (batch * time * channels > 1 << 13)
+  const int team = rp_team(RP_WORK_ELEMENTS, (double)(batch * time * channels));
+#pragma omp parallel for schedule(static) num_threads(team)
   for (int64_t unit = 0; unit < batch * blocks; unit++) {
     if (rp_interrupted())
       continue;
@@ -69,7 +70,8 @@ static RpStatus causal_convolution_gradient(int64_t batch, int64_t time, int64_t
       rp_alloc((size_t)(pieces * size) * sizeof *partial); /* [pieces, width, channels] */
   if (partial == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static) if (batch * time * channels > 1 << 13)
+  const int team = rp_team(RP_WORK_ELEMENTS, (double)(batch * time * channels));
+#pragma omp parallel for schedule(static) num_threads(team)
   for (int64_t piece = 0; piece < pieces; piece++) {
     double *total = partial + piece * size;
     memset(total, 0, (size_t)size * sizeof *total);

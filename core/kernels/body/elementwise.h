@@ -8,11 +8,12 @@ typedef struct Operation {
 } Operation;
 
 /* Run a loop; RP_BAD_ARGUMENT if a result does not fit the dtype. */
-static RpStatus run(int code, RpRow row, const RpLoop *loop, void *const *data, const size_t *sizes)
+static RpStatus run(int code, RpWork work, RpRow row, const RpLoop *loop, void *const *data,
+                    const size_t *sizes)
 {
   atomic_bool overflow = false;
   const Operation operation = {code, &overflow};
-  RpStatus status = rp_loop_run(loop, row, &operation, data, sizes);
+  RpStatus status = rp_loop_run(loop, work, row, &operation, data, sizes);
   return status == RP_OK && overflow ? RP_BAD_ARGUMENT : status;
 }
 
@@ -44,7 +45,7 @@ static void unary_row(const void *context, int64_t n, void *const *data, const i
 static RpStatus unary(RpUnary op, const RpLoop *loop, void *const *data)
 {
   static const size_t sizes[] = {sizeof(REAL), sizeof(REAL)};
-  return run((int)op, unary_row, loop, data, sizes);
+  return run((int)op, RP_WORK_FUNCTIONS, unary_row, loop, data, sizes);
 }
 
 /* Elements of a local buffer for a broadcast operand, which keeps loops vectorizable. */
@@ -109,7 +110,7 @@ static void binary_row(const void *context, int64_t n, void *const *data, const 
 static RpStatus binary(RpBinary op, const RpLoop *loop, void *const *data)
 {
   static const size_t sizes[] = {sizeof(REAL), sizeof(REAL), sizeof(REAL)};
-  return run((int)op, binary_row, loop, data, sizes);
+  return run((int)op, RP_WORK_ELEMENTS, binary_row, loop, data, sizes);
 }
 
 static void compare_row(const void *context, int64_t n, void *const *data, const int64_t *strides)
@@ -132,7 +133,7 @@ static void compare_row(const void *context, int64_t n, void *const *data, const
 static RpStatus compare(RpCompare op, const RpLoop *loop, void *const *data)
 {
   static const size_t sizes[] = {sizeof(REAL), sizeof(REAL), sizeof(int32_t)};
-  return rp_loop_run(loop, compare_row, &op, data, sizes);
+  return rp_loop_run(loop, RP_WORK_ELEMENTS, compare_row, &op, data, sizes);
 }
 
 static void where_row(const void *context, int64_t n, void *const *data, const int64_t *strides)
@@ -148,7 +149,7 @@ static void where_row(const void *context, int64_t n, void *const *data, const i
 static RpStatus where(const RpLoop *loop, void *const *data)
 {
   static const size_t sizes[] = {sizeof(int32_t), sizeof(REAL), sizeof(REAL), sizeof(REAL)};
-  return rp_loop_run(loop, where_row, NULL, data, sizes);
+  return rp_loop_run(loop, RP_WORK_ELEMENTS, where_row, NULL, data, sizes);
 }
 
 static void convert_row(const void *context, int64_t n, void *const *data, const int64_t *strides)
@@ -181,7 +182,7 @@ static void convert_row(const void *context, int64_t n, void *const *data, const
 static RpStatus convert(RpDtype to, const RpLoop *loop, void *const *data)
 {
   const size_t sizes[] = {sizeof(REAL), rp_dtype_size(to)};
-  return run((int)to, convert_row, loop, data, sizes);
+  return run((int)to, RP_WORK_ELEMENTS, convert_row, loop, data, sizes);
 }
 
 #endif

@@ -114,8 +114,7 @@ static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, con
                      const void *b, void *c)
 {
   const double flops = 2.0 * (double)g->m * (double)g->n * (double)g->k;
-  const bool small = is_small(g->m, flops * (double)count);
-  const int threads = small ? 1 : omp_get_max_threads();
+  const int threads = rp_team(RP_WORK_FLOPS, flops * (double)count);
   /* Enough parts for all threads; a part takes at most about a tenth of a second. */
   int64_t parts = count >= threads ? 1 : threads;
   while (flops / (double)parts > 5e9)
@@ -125,11 +124,11 @@ static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, con
   Packed *memory = rp_alloc((size_t)(threads * product_room()) * sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel num_threads(threads) if (!small)
+#pragma omp parallel num_threads(threads)
   {
     Packed *room = memory + omp_get_thread_num() * product_room();
     enter_tiles();
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait
     for (int64_t work = 0; work < count * parts; work++) {
       if (rp_interrupted())
         continue;

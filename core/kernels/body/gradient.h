@@ -26,7 +26,7 @@ static void unary_gradient_row(const void *context, int64_t n, void *const *data
 static RpStatus unary_gradient(RpUnary op, const RpLoop *loop, void *const *data)
 {
   static const size_t sizes[] = {sizeof(REAL), sizeof(REAL), sizeof(REAL)};
-  return rp_loop_run(loop, unary_gradient_row, &op, data, sizes);
+  return rp_loop_run(loop, RP_WORK_FUNCTIONS, unary_gradient_row, &op, data, sizes);
 }
 
 typedef struct Side {
@@ -82,7 +82,7 @@ static RpStatus binary_gradient(RpBinary op, bool right, const RpLoop *loop, voi
   static const size_t sizes[] = {sizeof(REAL), sizeof(REAL), sizeof(REAL), sizeof(REAL),
                                  sizeof(REAL)};
   const Side side = {op, right};
-  return rp_loop_run(loop, side_row, &side, data, sizes);
+  return rp_loop_run(loop, RP_WORK_ELEMENTS, side_row, &side, data, sizes);
 }
 
 /* Threads divide the columns, so that each sum adds rows in their order. */
@@ -91,7 +91,8 @@ static RpStatus add_to_rows(int64_t outer, int64_t size, int64_t rows, int64_t n
 {
   enum { COLUMNS = 64 };
   const int64_t blocks = (n + COLUMNS - 1) / COLUMNS;
-#pragma omp parallel for schedule(static) if (outer * rows * n > 1 << 15)
+  const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * rows * n));
+#pragma omp parallel for schedule(static) num_threads(team)
   for (int64_t block = 0; block < outer * blocks; block++) {
     const int64_t o = block / blocks, first = block % blocks * COLUMNS;
     const int64_t width = n - first < COLUMNS ? n - first : COLUMNS;
@@ -110,7 +111,8 @@ static RpStatus add_to_rows(int64_t outer, int64_t size, int64_t rows, int64_t n
 static RpStatus scatter_add(int64_t outer, int64_t size, int64_t n, int64_t inner, const void *y,
                             const int32_t *index, void *table)
 {
-#pragma omp parallel for schedule(static) if (outer * n * inner > 1 << 15)
+  const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * n * inner));
+#pragma omp parallel for schedule(static) num_threads(team)
   for (int64_t o = 0; o < outer; o++)
     for (int64_t i = o * n * inner; i < (o + 1) * n * inner; i++)
       ((REAL *)table)[(o * size + index[i]) * inner + i % inner] += ((const REAL *)y)[i];

@@ -214,21 +214,28 @@ static void add_sums(const Panel *panel, int64_t j, REAL scale, const REAL *x, R
   }
 }
 
+static int team_of(const RpHouseholder *h)
+{
+  return rp_team(RP_WORK_FLOPS,
+                 4.0 * (double)(h->units * h->queries * h->keys) * (double)h->features);
+}
+
 /* Memory for a panel and `matrices` of columns for each thread; *room is the size of a part. */
-static REAL *reserve_panels(const RpHouseholder *h, int64_t matrices, int64_t *room)
+static REAL *reserve_panels(const RpHouseholder *h, int team, int64_t matrices, int64_t *room)
 {
   *room = panel_room(h) + matrices * round_up(h->keys, LANES) * PANEL + PANEL;
-  return rp_alloc((size_t)(omp_get_max_threads() * *room) * sizeof(REAL));
+  return rp_alloc((size_t)(team * *room) * sizeof(REAL));
 }
 
 static RpStatus householder_scores(const RpHouseholder *h, void *s)
 {
   const int64_t panels = panels_of(h), columns = round_up(h->keys, LANES) * PANEL;
+  const int team = team_of(h);
   int64_t room;
-  REAL *memory = reserve_panels(h, 1, &room);
+  REAL *memory = reserve_panels(h, team, 1, &room);
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(dynamic) if (h->units * h->queries * h->keys > 1 << 12)
+#pragma omp parallel for schedule(dynamic) num_threads(team)
   for (int64_t work = 0; work < h->units * panels; work++) {
     REAL *own = memory + omp_get_thread_num() * room;
     REAL *scores = own + panel_room(h), *unused = scores + columns;
@@ -246,11 +253,12 @@ static RpStatus householder_scores(const RpHouseholder *h, void *s)
 static RpStatus householder_sums(const RpHouseholder *h, void *y)
 {
   const int64_t panels = panels_of(h), columns = round_up(h->keys, LANES) * PANEL;
+  const int team = team_of(h);
   int64_t room;
-  REAL *memory = reserve_panels(h, 1, &room);
+  REAL *memory = reserve_panels(h, team, 1, &room);
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(dynamic) if (h->units * h->queries * h->keys > 1 << 12)
+#pragma omp parallel for schedule(dynamic) num_threads(team)
   for (int64_t work = 0; work < h->units * panels; work++) {
     REAL *own = memory + omp_get_thread_num() * room;
     REAL *weights = own + panel_room(h), *unused = weights + columns;
@@ -302,12 +310,13 @@ static void panel_gradient(const RpHouseholder *h, int64_t unit, int64_t index, 
 
 static RpStatus householder_gradient(const RpHouseholder *h, const RpHouseholderGradient *to)
 {
+  const int team = team_of(h);
   int64_t room;
   const size_t size = (size_t)(h->keys * h->features) * sizeof(REAL);
-  REAL *memory = reserve_panels(h, 4, &room);
+  REAL *memory = reserve_panels(h, team, 4, &room);
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(dynamic) if (h->units * h->queries * h->keys > 1 << 12)
+#pragma omp parallel for schedule(dynamic) num_threads(team)
   for (int64_t unit = 0; unit < h->units; unit++) {
     memset((REAL *)to->k + unit * h->keys * h->features, 0, size);
     memset((REAL *)to->w + unit * h->keys * h->features, 0, size);

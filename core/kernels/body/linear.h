@@ -2,6 +2,7 @@
 #ifndef RP_BODY_LINEAR_H
 #define RP_BODY_LINEAR_H
 
+#include "core/kernels/body/few_rows.h"
 #include "core/kernels/body/gemm.h"
 
 static void add_bias(int64_t rows, int64_t n, int64_t stride, const REAL *bias, bool relu, REAL *y)
@@ -38,21 +39,28 @@ static void multiply_block(int64_t m, int64_t n, int64_t inner, Left a, Right b,
                      accumulate || p > 0, c + j, n, whole_product, ahead);
 }
 
+/* The number of threads that share y = x W^T. With few rows, reading W takes longest. */
+static int linear_team(int64_t rows, int64_t in, int64_t out)
+{
+  return rp_team(RP_WORK_FLOPS, 2.0 * (double)(rows + 4) * (double)in * (double)out);
+}
+
 /* By register tiles, with the transposed weight in cache. */
 static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *x, const REAL *w,
                              const REAL *bias, bool relu, REAL *y)
 {
   enum { ROWS = HELD_ROWS };
+  const int team = linear_team(rows, in, out);
   const int64_t size = columns_room(in, out), part = left_room(ROWS, in);
-  Packed *memory = rp_alloc((size_t)(size + omp_get_max_threads() * part) * sizeof(Packed));
+  Packed *memory = rp_alloc((size_t)(size + team * part) * sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
   const Right columns = pack_columns(in, out, w, in, memory);
-#pragma omp parallel if (rows * in * out > 1 << 18)
+#pragma omp parallel num_threads(team)
   {
     Packed *room = memory + size + omp_get_thread_num() * part;
     enter_tiles();
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait
     for (int64_t first = 0; first < rows; first += ROWS) {
       const int64_t count = rows - first < ROWS ? rows - first : ROWS;
       if (rp_interrupted())
@@ -71,15 +79,33 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
   return rp_interrupt_status();
 }
 
+/* By dot products, for few rows. */
+static RpStatus few_rows_linear(int64_t rows, int64_t in, int64_t out, const REAL *x, const REAL *w,
+                                const REAL *bias, bool relu, REAL *y)
+{
+  const int team = linear_team(rows, in, out);
+  const int64_t groups = (out + ACROSS - 1) / ACROSS;
+#pragma omp parallel for schedule(static) num_threads(team)
+  for (int part = 0; part < team; part++) {
+    const int64_t first = groups * part / team * ACROSS;
+    const int64_t width = smaller(groups * (part + 1) / team * ACROSS, out) - first;
+    few_rows(rows, in, out, width, x, w + first * in, y + first);
+    add_bias(rows, width, out, bias != NULL ? bias + first : NULL, relu, y + first);
+  }
+  return RP_OK;
+}
+
 static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data,
                        const void *w_data, const void *bias_data, bool relu, void *y_data)
 {
   enum { LEAST_ROWS = 64, MOST_ROWS = 256 }; /* in a block, which packs the weight */
   const REAL *x = x_data, *w = w_data, *bias = bias_data;
   REAL *y = y_data;
+  if (!ROUNDS_OPERANDS && rows <= FEW_ROWS)
+    return few_rows_linear(rows, in, out, x, w, bias, relu, y);
   if (ROUNDS_OPERANDS || suits_tiles(rows, out, in * out))
     return tiled_linear(rows, in, out, x, w, bias, relu, y);
-  const int threads = omp_get_max_threads();
+  const int threads = linear_team(rows, in, out);
   int64_t height = (rows + threads - 1) / threads;
   height = height < LEAST_ROWS ? LEAST_ROWS : height > MOST_ROWS ? MOST_ROWS : height;
   /* With few rows or a large weight, threads divide the columns; each packs only its part of W. */
@@ -89,8 +115,7 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
     height = rows;
   const int64_t down = by_columns ? 1 : (rows + height - 1) / height;
   const int64_t across = by_columns ? threads : 1;
-  const bool small = is_small(rows, 2.0 * (double)rows * (double)in * (double)out);
-#pragma omp parallel for schedule(static) if (!small)
+#pragma omp parallel for schedule(static) num_threads(threads)
   for (int64_t block = 0; block < down * across; block++) {
     const int64_t first = block / across * height, left = out * (block % across) / across;
     const int64_t count = rows - first < height ? rows - first : height;
@@ -152,7 +177,8 @@ static void mask_rows(const LinearGradient *g, int64_t first, int64_t count, REA
    apart. */
 static void join_parts(int threads, int64_t size, int64_t distance, const REAL *parts, REAL *to)
 {
-#pragma omp parallel for schedule(static) if (size > 1 << 13)
+  const int team = rp_team(RP_WORK_ELEMENTS, (double)(size * threads));
+#pragma omp parallel for schedule(static) num_threads(team)
   for (int64_t i = 0; i < size; i++) {
     REAL sum = parts[i];
     for (int part = 1; part < threads; part++)
@@ -170,7 +196,7 @@ static RpStatus tiled_linear_gradient(const LinearGradient *g)
 {
   enum { ROWS = GRADIENT_ROWS };
   const int64_t in = g->in, out = g->out, line = out + LANES;
-  const int threads = g->rows * in * out > 1 << 18 ? omp_get_max_threads() : 1;
+  const int threads = rp_team(RP_WORK_FLOPS, 4.0 * (double)g->rows * (double)in * (double)out);
   const int64_t whole = round_up(ROWS * line + out * in + out, LANES);
   const int64_t left = larger(left_room(ROWS, out), left_room(out, ROWS));
   const int64_t size = right_room(out, in), rooms = left + right_room(ROWS, in);
@@ -183,7 +209,7 @@ static RpStatus tiled_linear_gradient(const LinearGradient *g)
 #pragma omp parallel num_threads(threads)
   {
     enter_tiles();
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait
     for (int part = 0; part < threads; part++) {
       REAL *dw = memory + part * whole, *dbias = dw + out * in, *dz = dbias + out;
       Packed *room = packed + size + part * rooms;
@@ -244,7 +270,7 @@ static RpStatus large_linear_gradient(const LinearGradient *g)
 {
   enum { ROWS = 16 };
   const int64_t rows = g->rows, in = g->in, out = g->out;
-  const int threads = rows * out > 1 << 13 ? omp_get_max_threads() : 1;
+  const int threads = rp_team(RP_WORK_ELEMENTS, (double)(rows * out));
   const int64_t masked = g->y != NULL ? rows * out : 0;
   REAL *memory = rp_alloc((size_t)(masked + threads * out) * sizeof(REAL));
   if (memory == NULL)

@@ -362,10 +362,11 @@ static RpStatus run_linear_units(const RpAttention *a, bool backward, const RpHe
   const int64_t elements = lay_out_running(a, NULL, &sizes), units = a->batch * a->heads;
   const double flops =
       4.0 * (double)(units * a->keys) * (double)a->features * (double)a->value_features;
-  REAL *memory = rp_alloc((size_t)omp_get_max_threads() * (size_t)elements * sizeof(REAL));
+  const int team = rp_team(RP_WORK_FLOPS, flops);
+  REAL *memory = rp_alloc((size_t)team * (size_t)elements * sizeof(REAL));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static) if (!is_small(a->keys, flops))
+#pragma omp parallel for schedule(static) num_threads(team)
   for (int64_t unit = 0; unit < units; unit++) {
     Running running;
     lay_out_running(a, memory + omp_get_thread_num() * elements, &running);

@@ -235,14 +235,4 @@ static void multiply(int64_t m, int64_t n, int64_t inner, REAL alpha, Left a, Ri
   multiply_ahead(m, n, inner, alpha, a, b, accumulate, c, ldc, causal, NULL);
 }
 
-/*
-** True if the calling thread alone should compute products of m rows with this number
-** of operations. It may then do so outside a parallel region: OpenBLAS starts no
-** threads below these sizes.
-*/
-static bool is_small(int64_t m, double flops)
-{
-  return flops <= (m == 1 ? 2.0 * 9216 : 2.0 * 64 * 64 * 64);
-}
-
 #endif

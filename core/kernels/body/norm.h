@@ -10,7 +10,8 @@ static RpStatus layer_norm(int64_t rows, int64_t n, double epsilon, const void *
                            void *rstds)
 {
   const REAL *gain = gain_data, *bias = bias_data;
-#pragma omp parallel for schedule(static) if (rows * n > 1 << 13)
+  const int team = rp_team(RP_WORK_ELEMENTS, (double)(rows * n));
+#pragma omp parallel for schedule(static) num_threads(team)
   for (int64_t r = 0; r < rows; r++) {
     const REAL *x = (const REAL *)x_data + r * n;
     REAL *y = (REAL *)y_data + r * n;
@@ -46,7 +47,7 @@ static RpStatus layer_norm_gradient(int64_t rows, int64_t n, const void *x_data,
                                     void *dbias_data)
 {
   const REAL *gain = gain_data;
-  const int threads = rows * n > 1 << 13 ? omp_get_max_threads() : 1;
+  const int threads = rp_team(RP_WORK_ELEMENTS, (double)(2 * rows * n));
   REAL *partial = rp_alloc((size_t)threads * 2 * (size_t)n * sizeof(REAL));
   if (partial == NULL)
     return RP_OUT_OF_MEMORY;

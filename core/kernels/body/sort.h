@@ -46,7 +46,7 @@ static RpStatus argsort(int64_t outer, int64_t n, int64_t inner, bool descending
 {
   const size_t each = (size_t)n * (sizeof(REAL) + 2 * sizeof(int32_t));
   const int64_t lines = outer * inner;
-  const int most = lines * n > 1 << 12 ? omp_get_max_threads() : 1;
+  const int most = rp_team(RP_WORK_FUNCTIONS, 4.0 * (double)(lines * n));
   const int threads = lines < most ? (int)lines : most;
   char *memory = rp_alloc((size_t)threads * each);
   if (memory == NULL)

@@ -3,6 +3,7 @@
 local core = require "roper.core"
 local generate = require("roper.model.generate").generate
 local stopwatch = require "tests.bench.stopwatch"
+local training = require "tests.bench.training"
 
 -- Simpson's rule, which is exact for quadratic functions such as the cost of attention.
 local function integrate(f, length)
@@ -13,9 +14,7 @@ return function(options)
   local shape = options.shape
   core.seed(1)
   local task = core.tasks.addition { length = 64, seed = 1 }
-  local model = require("roper.model").Transformer { vocabulary = task:vocabulary(),
-    d_model = shape.d_model, layers = shape.layers, heads = shape.heads, d_ff = shape.d_ff,
-    norm = shape.norm, position = "roper" }
+  local model = training.model(shape, task:vocabulary(), "roper")
   local questions, texts, most = {}, {}, 0
   for i = 1, options.problems do
     local question, answer = task:question()

@@ -3,6 +3,24 @@ local process = require("tests.process")
 local roper = require("roper")
 
 describe("threads", function()
+  -- The number of threads of a new process after `line`.
+  local function threads_after(line)
+    local status, output, errors = process.run({ "./roper", "-e", line
+      .. " for text in io.lines '/proc/self/status' do print(text:match '^Threads:%s*(%d+)') end" })
+    assert.equal(0, status, errors)
+    return tonumber(output:match("%d+"))
+  end
+
+  it("are as many as were asked for, in products too", function()
+    local product = " x = roper.randn{600, 600}; x:matmul(x);"
+    assert.equal(1, threads_after("roper.threads(1)" .. product))
+    assert.equal(3, threads_after("roper.threads(3)" .. product))
+  end)
+
+  it("share no work that takes less time than waking them", function()
+    assert.equal(1, threads_after("roper.threads(3) x = roper.randn{64, 64}; x = x:matmul(x) + x;"))
+  end)
+
   it("are counted and set", function()
     local threads = roper.threads()
     assert.is_true(threads >= 1)

@@ -54,6 +54,29 @@ describe("linear", function()
     roper.threads(threads)
   end)
 
+  it("agrees with sums in Lua for few rows, of any length, with one thread and with two", function()
+    local threads = roper.threads()
+    roper.seed(5)
+    -- Whole vectors and tiles, and some more; the last case is large enough for two threads.
+    for _, case in ipairs({ { 1, 1, 1 }, { 2, 16, 4 }, { 3, 17, 5 }, { 5, 31, 3 }, { 6, 64, 8 },
+      { 7, 40, 2 }, { 12, 130, 9 }, { 16, 33, 13 }, { 24, 48, 6 }, { 25, 48, 6 }, { 4, 0, 3 },
+      { 2, 700, 901 } }) do
+      local rows, n, out = table.unpack(case)
+      for _, dtype in ipairs({ "float32", "float64" }) do
+        local x, w = roper.randn({ rows, n }, dtype), roper.randn({ out, n }, dtype)
+        local b = roper.randn({ out }, dtype)
+        local sums = (x:to("float64"):unsqueeze(2) * w:to("float64"):unsqueeze(1)):sum(3)
+        local tolerance = dtype == "float32" and 1e-4 or 1e-12
+        for count = 1, 2 do
+          roper.threads(count)
+          arrays.close((sums + b:to("float64")):to(dtype), roper.linear(x, w, b), tolerance)
+          arrays.close(sums:to(dtype):relu(), roper.linear(x, w, nil, "relu"), tolerance)
+        end
+      end
+    end
+    roper.threads(threads)
+  end)
+
   it("has the gradients of matmul, for rows within one block and beyond", function()
     local threads = roper.threads()
     roper.seed(4)

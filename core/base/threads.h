@@ -1,0 +1,36 @@
+/* Threads: how many there are, and how many share a piece of work. */
+#ifndef RP_THREADS_H
+#define RP_THREADS_H
+
+#include "core/base/status.h"
+
+/*
+** Number of threads of kernels, at least 1. Default: OMP_NUM_THREADS, or one per core. Parallel
+** regions must ask for their number of threads (num_threads): OpenMP's own number is 1, so that
+** OpenBLAS starts no threads.
+*/
+int rp_threads(void);
+
+/*
+** The largest number of threads: 64, or four per processor if that is more. More
+** threads would not be faster, and OpenMP ends the process if it cannot start one.
+*/
+int rp_most_threads(void);
+
+/* Set the number of threads; RP_BAD_ARGUMENT outside 1 .. rp_most_threads(). */
+RpStatus rp_set_threads(int threads);
+
+/* What a piece of work consists of; threads.c has the time that each takes. */
+typedef enum RpWork {
+  RP_WORK_ELEMENTS,  /* elements that are read, changed and written */
+  RP_WORK_FUNCTIONS, /* exponentials, logarithms, random draws */
+  RP_WORK_FLOPS      /* operations of matrix products in cache */
+} RpWork;
+
+/*
+** The number of threads, from 1 to rp_threads(), that should share `count` units of work: so many
+** that each has enough to do to make up for waking it. It depends on nothing else.
+*/
+int rp_team(RpWork work, double count);
+
+#endif

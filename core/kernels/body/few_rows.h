@@ -1,0 +1,112 @@
+/*
+** y = x W^T for a few rows of x, as in generation: W is read once, in place, by dot products of
+** rows. Each tile of W is used for all rows of x while it is in cache.
+*/
+#ifndef RP_BODY_FEW_ROWS_H
+#define RP_BODY_FEW_ROWS_H
+
+#include "core/kernels/body/transpose.h"
+
+enum {
+  ACROSS = 4,                   /* rows of W, and thus columns of y, in a tile */
+  DOWN = TILE_VECTORS / ACROSS, /* rows of x in a tile */
+  FEW_ROWS = 4 * DOWN
+};
+
+/* Sums of adjacent groups of `size` lanes, of a and of b in turn. */
+static inline __attribute__((always_inline)) Vector fold(const int size, Vector a, Vector b)
+{
+  Picks left = {0}, right = {0}; /* indices into a and b, concatenated */
+  for (int lane = 0; lane < LANES; lane++) {
+    left[lane] = lane / (2 * size) * (2 * size) + lane % size + lane / size % 2 * LANES;
+    right[lane] = left[lane] + size;
+  }
+  return __builtin_shuffle(a, b, left) + __builtin_shuffle(a, b, right);
+}
+
+/* The sums of the lanes of ACROSS vectors. */
+static inline __attribute__((always_inline)) void sum_lanes(const Vector sum[ACROSS],
+                                                            REAL total[ACROSS])
+{
+  const Vector pair[2] = {fold(1, sum[0], sum[1]), fold(1, sum[2], sum[3])};
+  if (LANES == 2) {
+    memcpy(total, pair, ACROSS * sizeof(REAL));
+    return;
+  }
+  typedef REAL Group __attribute__((vector_size(ACROSS * sizeof(REAL)), aligned(sizeof(REAL))));
+  Group part[LANES / ACROSS + 1];
+  const Vector all = fold(2, pair[0], pair[1]);
+  memcpy(part, &all, sizeof all);
+  for (int i = 1; i < LANES / ACROSS; i++)
+    part[0] += part[i];
+  memcpy(total, part, sizeof part[0]);
+}
+
+/*
+** A tile of y with `columns` <= ACROSS columns that are `apart` columns apart. Rows of x and W are
+** `in` apart, rows of y `out`.
+*/
+static inline __attribute__((always_inline)) void multiply_few(const int height, int64_t in,
+                                                               int64_t out, int64_t columns,
+                                                               int64_t apart, const REAL *x,
+                                                               const REAL *w, REAL *y)
+{
+  Vector sum[DOWN * ACROSS] = {0};
+  const REAL *row[ACROSS];
+  for (int c = 0; c < ACROSS; c++) /* a narrower tile repeats its last column */
+    row[c] = w + (c < columns ? c : columns - 1) * apart * in;
+  int64_t p = 0;
+  for (; p + LANES <= in; p += LANES) {
+    Vector part[ACROSS];
+    for (int c = 0; c < ACROSS; c++)
+      part[c] = *(const Vector *)(row[c] + p);
+#pragma GCC unroll 8
+    for (int r = 0; r < height; r++) {
+      const Vector element = *(const Vector *)(x + r * in + p);
+      for (int c = 0; c < ACROSS; c++)
+        sum[r * ACROSS + c] += element * part[c];
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < height; r++) {
+    REAL total[ACROSS];
+    sum_lanes(sum + r * ACROSS, total);
+    for (int c = 0; c < ACROSS && c < columns; c++) {
+      for (int64_t q = p; q < in; q++)
+        total[c] += x[r * in + q] * row[c][q];
+      y[r * out + c * apart] = total[c];
+    }
+  }
+}
+
+/*
+** y[rows, width] = x[rows, in] W^T for `width` rows of W; rows of y are `out` apart. A tile reads
+** rows that are far apart, ACROSS long streams: processors fetch these ahead, but not adjacent
+** short ones.
+*/
+static void few_rows(int64_t rows, int64_t in, int64_t out, int64_t width, const REAL *x,
+                     const REAL *w, REAL *y)
+{
+  const int64_t apart = (width + ACROSS - 1) / ACROSS;
+  for (int64_t left = 0; left < apart; left++)
+    for (int64_t r = 0; r < rows; r += DOWN) {
+      const REAL *from = x + r * in, *part = w + left * in;
+      REAL *to = y + r * out + left;
+      const int64_t height = rows - r < DOWN ? rows - r : DOWN;
+      const int64_t columns = (width - left + apart - 1) / apart;
+      if (height == DOWN)
+        multiply_few(DOWN, in, out, columns, apart, from, part, to);
+      else if (height == 1)
+        multiply_few(1, in, out, columns, apart, from, part, to);
+      else if (height == 2)
+        multiply_few(2, in, out, columns, apart, from, part, to);
+      else if (height == 3)
+        multiply_few(3, in, out, columns, apart, from, part, to);
+      else if (height == 4)
+        multiply_few(4, in, out, columns, apart, from, part, to);
+      else
+        multiply_few(5, in, out, columns, apart, from, part, to);
+    }
+}
+
+#endif
