@@ -1,6 +1,12 @@
+#define _POSIX_C_SOURCE 200809L
 #include "core/base/threads.h"
 
+#include <dirent.h>
+#include <inttypes.h>
 #include <omp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
 
 static int threads; /* 0 before first use */
 
@@ -37,4 +43,67 @@ int rp_team(RpWork work, double count)
   const double least = 50e3;
   const double team = cost[work] * count / least;
   return team < 2 ? 1 : team < rp_threads() ? (int)team : rp_threads();
+}
+
+static int64_t nanoseconds_now(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Nanoseconds that the threads of this process have been ready to run without a core, or 0 if the
+   operating system does not tell. */
+static int64_t nanoseconds_waited(void)
+{
+  int64_t total = 0;
+  DIR *tasks = opendir("/proc/self/task");
+  if (tasks == NULL)
+    return 0;
+  for (struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
+    char path[64];
+    int64_t waited;
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", entry->d_name);
+    FILE *file = entry->d_name[0] != '.' ? fopen(path, "r") : NULL;
+    if (file == NULL)
+      continue;
+    if (fscanf(file, "%*d %" SCNd64, &waited) == 1)
+      total += waited;
+    fclose(file);
+  }
+  closedir(tasks);
+  return total;
+}
+
+/* The interval being watched, and what the last one led to; of each thread that calls kernels. */
+typedef struct Watch {
+  int64_t begin, waited; /* the clock, and nanoseconds_waited(), at its begin */
+  int64_t alone_until, pause;
+} Watch;
+
+int rp_present(int team)
+{
+  enum { SHORTEST = 50000000, LONGEST = 200000000, FIRST_PAUSE = 250000000, SHARE = 8 };
+  static const int64_t last_pause = 4000000000;
+  static _Thread_local Watch watch;
+  if (team == 1)
+    return 1;
+  const int64_t now = nanoseconds_now(), elapsed = now - watch.begin;
+  if (now < watch.alone_until)
+    return 1;
+  if (elapsed < SHORTEST)
+    return team;
+  const int64_t waited = nanoseconds_waited() - watch.waited;
+  watch.begin = now;
+  watch.waited += waited;
+  if (elapsed > LONGEST) /* after a pause, or without work in between */
+    return team;
+  if (waited * SHARE < elapsed) {
+    watch.pause = 0;
+    return team;
+  }
+  watch.pause = watch.pause == 0 ? FIRST_PAUSE : 2 * watch.pause;
+  watch.pause = watch.pause < last_pause ? watch.pause : last_pause;
+  watch.alone_until = now + watch.pause;
+  return 1;
 }

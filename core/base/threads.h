@@ -29,8 +29,17 @@ typedef enum RpWork {
 
 /*
 ** The number of threads, from 1 to rp_threads(), that should share `count` units of work: so many
-** that each has enough to do to make up for waking it. It depends on nothing else.
+** that each has enough to do to make up for waking it. It depends on nothing else, so that sums by
+** thread have the same bits again.
 */
 int rp_team(RpWork work, double count);
+
+/*
+** The number of threads, from 1 to `team`, that take part now: 1 while other programs keep the
+*cores
+** so busy that threads wait for them, since the others of the team would then wait in turn. Results
+** must depend on the team only: a loop of a team's parts is shared among the threads present.
+*/
+int rp_present(int team);
 
 #endif

@@ -61,7 +61,7 @@ static RpStatus sum_all(int64_t n, double divisor, const REAL *x, REAL *y)
   if (partial == NULL)
     return RP_OUT_OF_MEMORY;
   const int team = rp_team(RP_WORK_ELEMENTS, (double)n);
-#pragma omp parallel for schedule(static) num_threads(team)
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t p = 0; p < pieces; p++)
     partial[p] = sum_row(p + 1 < pieces ? PIECE : n - p * PIECE, x + p * PIECE);
   double total = 0;
@@ -82,7 +82,7 @@ static RpStatus reduce(RpReduction op, int64_t outer, int64_t n, int64_t inner, 
   if (sums && outer == 1 && inner == 1)
     return sum_all(n, divisor, x, y);
   const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * n * inner));
-#pragma omp parallel for schedule(static) num_threads(team)
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t o = 0; o < outer; o++) {
     const REAL *xo = x + o * n * inner;
     if (rp_interrupted())
@@ -111,7 +111,7 @@ static RpStatus take_rows(int64_t outer, int64_t size, int64_t rows, int64_t n, 
                           const int32_t *index, void *y)
 {
   const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * rows * n));
-#pragma omp parallel for collapse(2) schedule(static) num_threads(team)
+#pragma omp parallel for collapse(2) schedule(static) num_threads(rp_present(team))
   for (int64_t o = 0; o < outer; o++)
     for (int64_t r = 0; r < rows; r++)
       if (!rp_interrupted())
@@ -124,7 +124,7 @@ static RpStatus put_rows(int64_t outer, int64_t size, int64_t rows, int64_t n, c
                          const int32_t *index, void *table)
 {
   const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * rows * n));
-#pragma omp parallel for schedule(static) num_threads(team)
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t o = 0; o < outer; o++)
     for (int64_t r = 0; r < rows && !rp_interrupted(); r++)
       copy_row(n, (const REAL *)y + (o * rows + r) * n, (REAL *)table + (o * size + index[r]) * n);
@@ -135,7 +135,7 @@ static RpStatus gather(int64_t outer, int64_t size, int64_t n, int64_t inner, co
                        const int32_t *index, void *y)
 {
   const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * n * inner));
-#pragma omp parallel for schedule(static) num_threads(team)
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t row = 0; row < outer * n; row++)
     for (int64_t k = 0; k < inner && !rp_interrupted(); k++)
       ((REAL *)y)[row * inner + k] =

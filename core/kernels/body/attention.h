@@ -319,7 +319,7 @@ static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const 
   REAL *memory = rp_alloc((size_t)team * (size_t)elements * sizeof(REAL));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel num_threads(team)
+#pragma omp parallel num_threads(rp_present(team))
   {
     Scratch scratch;
     lay_out(a, pass, memory + omp_get_thread_num() * elements, &scratch);

@@ -124,7 +124,7 @@ static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, con
   Packed *memory = rp_alloc((size_t)(threads * product_room()) * sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(rp_present(threads))
   {
     Packed *room = memory + omp_get_thread_num() * product_room();
     enter_tiles();

@@ -92,7 +92,7 @@ static RpStatus add_to_rows(int64_t outer, int64_t size, int64_t rows, int64_t n
   enum { COLUMNS = 64 };
   const int64_t blocks = (n + COLUMNS - 1) / COLUMNS;
   const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * rows * n));
-#pragma omp parallel for schedule(static) num_threads(team)
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t block = 0; block < outer * blocks; block++) {
     const int64_t o = block / blocks, first = block % blocks * COLUMNS;
     const int64_t width = n - first < COLUMNS ? n - first : COLUMNS;
@@ -112,7 +112,7 @@ static RpStatus scatter_add(int64_t outer, int64_t size, int64_t n, int64_t inne
                             const int32_t *index, void *table)
 {
   const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * n * inner));
-#pragma omp parallel for schedule(static) num_threads(team)
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t o = 0; o < outer; o++)
     for (int64_t i = o * n * inner; i < (o + 1) * n * inner; i++)
       ((REAL *)table)[(o * size + index[i]) * inner + i % inner] += ((const REAL *)y)[i];

@@ -235,7 +235,7 @@ static RpStatus householder_scores(const RpHouseholder *h, void *s)
   REAL *memory = reserve_panels(h, team, 1, &room);
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(dynamic) num_threads(team)
+#pragma omp parallel for schedule(dynamic) num_threads(rp_present(team))
   for (int64_t work = 0; work < h->units * panels; work++) {
     REAL *own = memory + omp_get_thread_num() * room;
     REAL *scores = own + panel_room(h), *unused = scores + columns;
@@ -258,7 +258,7 @@ static RpStatus householder_sums(const RpHouseholder *h, void *y)
   REAL *memory = reserve_panels(h, team, 1, &room);
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(dynamic) num_threads(team)
+#pragma omp parallel for schedule(dynamic) num_threads(rp_present(team))
   for (int64_t work = 0; work < h->units * panels; work++) {
     REAL *own = memory + omp_get_thread_num() * room;
     REAL *weights = own + panel_room(h), *unused = weights + columns;
@@ -316,7 +316,7 @@ static RpStatus householder_gradient(const RpHouseholder *h, const RpHouseholder
   REAL *memory = reserve_panels(h, team, 4, &room);
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(dynamic) num_threads(team)
+#pragma omp parallel for schedule(dynamic) num_threads(rp_present(team))
   for (int64_t unit = 0; unit < h->units; unit++) {
     memset((REAL *)to->k + unit * h->keys * h->features, 0, size);
     memset((REAL *)to->w + unit * h->keys * h->features, 0, size);

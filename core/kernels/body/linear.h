@@ -56,7 +56,7 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
   const Right columns = pack_columns(in, out, w, in, memory);
-#pragma omp parallel num_threads(team)
+#pragma omp parallel num_threads(rp_present(team))
   {
     Packed *room = memory + size + omp_get_thread_num() * part;
     enter_tiles();
@@ -85,7 +85,7 @@ static RpStatus few_rows_linear(int64_t rows, int64_t in, int64_t out, const REA
 {
   const int team = linear_team(rows, in, out);
   const int64_t groups = (out + ACROSS - 1) / ACROSS;
-#pragma omp parallel for schedule(static) num_threads(team)
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int part = 0; part < team; part++) {
     const int64_t first = groups * part / team * ACROSS;
     const int64_t width = smaller(groups * (part + 1) / team * ACROSS, out) - first;
@@ -115,7 +115,7 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
     height = rows;
   const int64_t down = by_columns ? 1 : (rows + height - 1) / height;
   const int64_t across = by_columns ? threads : 1;
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(rp_present(threads))
   for (int64_t block = 0; block < down * across; block++) {
     const int64_t first = block / across * height, left = out * (block % across) / across;
     const int64_t count = rows - first < height ? rows - first : height;
@@ -178,7 +178,7 @@ static void mask_rows(const LinearGradient *g, int64_t first, int64_t count, REA
 static void join_parts(int threads, int64_t size, int64_t distance, const REAL *parts, REAL *to)
 {
   const int team = rp_team(RP_WORK_ELEMENTS, (double)(size * threads));
-#pragma omp parallel for schedule(static) num_threads(team)
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t i = 0; i < size; i++) {
     REAL sum = parts[i];
     for (int part = 1; part < threads; part++)
@@ -206,7 +206,7 @@ static RpStatus tiled_linear_gradient(const LinearGradient *g)
     return RP_OUT_OF_MEMORY;
   Packed *packed = (Packed *)(memory + threads * whole);
   const Right weight = pack_right(out, in, g->w, in, packed);
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(rp_present(threads))
   {
     enter_tiles();
 #pragma omp for schedule(static) nowait
@@ -278,7 +278,7 @@ static RpStatus large_linear_gradient(const LinearGradient *g)
   REAL *dbias = memory + masked;
   const REAL *dz = masked > 0 ? memory : g->dy;
   memset(dbias, 0, (size_t)(threads * out) * sizeof(REAL));
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(rp_present(threads))
   for (int part = 0; part < threads; part++) {
     const int64_t end = rows * (part + 1) / threads;
     for (int64_t first = rows * part / threads; first < end; first += ROWS)

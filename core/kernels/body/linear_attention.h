@@ -366,7 +366,7 @@ static RpStatus run_linear_units(const RpAttention *a, bool backward, const RpHe
   REAL *memory = rp_alloc((size_t)team * (size_t)elements * sizeof(REAL));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static) num_threads(team)
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t unit = 0; unit < units; unit++) {
     Running running;
     lay_out_running(a, memory + omp_get_thread_num() * elements, &running);

@@ -11,7 +11,7 @@ static RpStatus layer_norm(int64_t rows, int64_t n, double epsilon, const void *
 {
   const REAL *gain = gain_data, *bias = bias_data;
   const int team = rp_team(RP_WORK_ELEMENTS, (double)(rows * n));
-#pragma omp parallel for schedule(static) num_threads(team)
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t r = 0; r < rows; r++) {
     const REAL *x = (const REAL *)x_data + r * n;
     REAL *y = (REAL *)y_data + r * n;
@@ -52,7 +52,7 @@ static RpStatus layer_norm_gradient(int64_t rows, int64_t n, const void *x_data,
   if (partial == NULL)
     return RP_OUT_OF_MEMORY;
   memset(partial, 0, (size_t)threads * 2 * (size_t)n * sizeof(REAL));
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(rp_present(threads))
   for (int part = 0; part < threads; part++) {
     REAL *dgain = partial + (int64_t)part * 2 * n, *dbias = dgain + n;
     for (int64_t r = rows * part / threads; r < rows * (part + 1) / threads; r++) {

@@ -14,7 +14,7 @@ static RpStatus adam(const RpAdam *a, int64_t n, void *w_data, const void *gradi
   const REAL step = (REAL)(a->rate / a->correction1), shrink = (REAL)(1 - a->rate * a->decay);
   const REAL root = (REAL)(1 / sqrt(a->correction2));
   const int team = rp_team(RP_WORK_ELEMENTS, (double)n);
-#pragma omp parallel for simd schedule(static) num_threads(team)
+#pragma omp parallel for simd schedule(static) num_threads(rp_present(team))
   for (int64_t i = 0; i < n; i++) {
     const REAL d = g[i] * scale + l2 * w[i];
     m[i] = beta1 * m[i] + rest1 * d;
@@ -32,7 +32,7 @@ static RpStatus sgd(const RpSgd *s, int64_t n, void *w_data, const void *gradien
   const REAL rate = (REAL)s->rate, momentum = (REAL)s->momentum, l2 = (REAL)s->l2;
   const REAL scale = (REAL)s->gradient_scale;
   const int team = rp_team(RP_WORK_ELEMENTS, (double)n);
-#pragma omp parallel for schedule(static) num_threads(team)
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t i = 0; i < n; i++) {
     REAL d = g[i] * scale + l2 * w[i];
     if (v != NULL) {
@@ -52,7 +52,7 @@ static double sum_of_squares(int64_t n, const void *x_data)
   const int team = rp_team(RP_WORK_ELEMENTS, (double)n);
   for (int64_t first = 0; first < n; first += (int64_t)PIECE * GROUP) {
     double partial[GROUP] = {0};
-#pragma omp parallel for schedule(static) num_threads(team)
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
     for (int p = 0; p < GROUP; p++) {
       const int64_t begin = first + (int64_t)p * PIECE;
       const int64_t end = begin + PIECE < n ? begin + PIECE : n;

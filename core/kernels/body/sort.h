@@ -51,7 +51,7 @@ static RpStatus argsort(int64_t outer, int64_t n, int64_t inner, bool descending
   char *memory = rp_alloc((size_t)threads * each);
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(rp_present(threads))
   for (int64_t line = 0; line < lines; line++) {
     const int64_t start = line / inner * n * inner + line % inner;
     void *own = memory + (size_t)omp_get_thread_num() * each, *after = (REAL *)own + n;
