@@ -63,6 +63,51 @@ static RpTensor *linear(lua_State *L)
 }
 
 /*
+** function roper.pack_bfloat16(x)
+** Rounds numbers to bfloat16 (8 significant bits; to nearest, ties to even), for `linear_bfloat16`.
+** Each int32 element of the result holds two adjacent ones of the last axis.
+**
+** Errors: x is not float32, or has no axis.
+**
+**     > roper.pack_bfloat16(roper.zeros{3, 5}):shape()
+**     {3, 3}
+** @param x tensor [..., n], float32
+** @return tensor packed [..., n / 2 rounded up], int32
+*/
+static RpTensor *pack_bfloat16(lua_State *L)
+{
+  return rp_pack_bfloat16(rpl_check_tensor(L, 1));
+}
+
+/*
+** function roper.linear_bfloat16(x, weight, bias, activation)
+** `linear` with a weight that is kept as bfloat16, which halves the memory that a product with few
+** rows must read. Everything else is float32. It has no gradient.
+**
+**     y = x Wᵀ + b
+**
+** Errors: x is not float32; the weight is not packed, or does not match; a gradient flows through x
+** or the bias.
+**
+**     > weight = roper.pack_bfloat16(roper.tensor{{1, 0.5}, {-1, 0.25}})
+**     > roper.linear_bfloat16(roper.tensor{{1, 2}}, weight)
+**     float32 [1, 2]
+**      2.0000 -0.5000
+** @param x tensor [..., inputs], float32
+** @param weight tensor [outputs, inputs], from `pack_bfloat16`
+** @param bias? tensor [outputs]
+** @param activation? "none"|"relu" = "none"
+** @return tensor y [..., outputs]
+*/
+static RpTensor *linear_bfloat16(lua_State *L)
+{
+  static const char *const activations[] = {"none", "relu", NULL};
+  const bool relu = rpl_check_choice(L, 4, activations, 0) == 1;
+  RpTensor *x = rpl_check_tensor(L, 1), *weight = rpl_check_tensor(L, 2);
+  return rp_linear_bfloat16(x, weight, rpl_optional_tensor(L, 3), relu);
+}
+
+/*
 ** function roper.layer_norm(x, gain, bias, epsilon)
 ** Layer normalization: normalizes the last axis to mean 0 and variance 1, then scales and shifts it
 ** (Ba et al. 2016).
@@ -508,6 +553,8 @@ static RpTensor *householder_sums(lua_State *L)
 static const RplOperation table[] = {
     {"matmul", 2, matmul, 0},
     {"linear", 4, linear, 0},
+    {"pack_bfloat16", 1, pack_bfloat16, 0},
+    {"linear_bfloat16", 4, linear_bfloat16, 0},
     {"layer_norm", 4, layer_norm, 0},
     {"rms_norm", 3, rms_norm, 0},
     {"embedding", 2, embedding, 0},

@@ -259,6 +259,9 @@ typedef struct RpProducts {
   /* y = x W^T + bias for x [rows, in], w [out, in], y [rows, out], then ReLU if `relu` */
   RpStatus (*linear)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
                      const void *bias, bool relu, void *y);
+  /* The same for float32 with w of bfloat16, rows padded to an even length. NULL for float64. */
+  RpStatus (*linear_bfloat16)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
+                              const void *bias, bool relu, void *y);
   /* dz = dy, or 0 where y <= 0 (y is NULL without ReLU); dx = dz W, dw = dz^T x, dbias = sum dz
      over rows. Each of dx, dw and dbias may be NULL */
   RpStatus (*linear_gradient)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,

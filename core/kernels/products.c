@@ -22,6 +22,9 @@
 const RpProducts RP_TABLE = {
     .gemm = gemm,
     .linear = linear,
+#if REAL_IS_FLOAT
+    .linear_bfloat16 = linear_bfloat16,
+#endif
     .linear_gradient = linear_gradient,
     .attention = attention,
     .attention_weights = attention_weights,

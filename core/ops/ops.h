@@ -70,6 +70,18 @@ RpTensor *rp_op_matmul(RpTensor *a, RpTensor *b);
 /* x W^T + b with x [..., in], W [out, in], b [out] or NULL: [..., out]; then ReLU if `relu`. */
 RpTensor *rp_op_linear(RpTensor *x, RpTensor *weight, RpTensor *bias, bool relu);
 
+/*
+** float32 x rounded to bfloat16 (to nearest, ties to even), two adjacent elements of the last axis in
+** each int32 element, the first one in the lower half; an odd axis is padded with 0.
+*/
+RpTensor *rp_pack_bfloat16(RpTensor *x);
+
+/*
+** rp_op_linear with W from rp_pack_bfloat16, x, b and sums in float32; without gradients:
+** RP_BAD_ARGUMENT if recording is on and x or b has one.
+*/
+RpTensor *rp_linear_bfloat16(RpTensor *x, RpTensor *weight, RpTensor *bias, bool relu);
+
 /* exp(x_i - log sum_j exp x_j) along an axis, or its logarithm. */
 RpTensor *rp_op_softmax(RpTensor *x, int axis, bool logarithm);
 

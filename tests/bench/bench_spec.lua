@@ -129,6 +129,7 @@ describe("bench", function()
     for _, row in ipairs(results.generation) do
       positive(row.tokens)
       positive(row.fraction)
+      positive(row.bfloat16)
       assert.is_nil(row.peer)
     end
     assert.equal(5, #results.scaling)

@@ -280,28 +280,30 @@ end
 ---   generation_rounds, bandwidth_bytes; peers: from `peer.find`
 ---@return table[] shape, parameters, batch, tokens (a second), bandwidth (bytes a second),
 ---   fraction: of the bandwidth, for reading all parameters once for each token of a row;
+---   bfloat16: how many times as fast with weights in bfloat16;
 ---   peer: the ratio of the seconds of transformers, if there is one
 function M.generation(_, settings)
   local rows, threads, count = {}, settings.threads, settings.generation_tokens
   for _, shape in ipairs(settings.generation_shapes) do
     for _, batch in ipairs(settings.generation_batches) do
-      local entries = {
-        { case = "generate", program = child.worker("generation", { shape = shape, batch = batch,
-          tokens = count, threads = threads }) },
+      local function generator(dtype)
+        return { case = dtype, program = child.worker("generation", { shape = shape, batch = batch,
+          tokens = count, threads = threads }) }
+      end
+      local entries = { generator "float32", generator "bfloat16",
         { case = "read", program = child.worker("bandwidth", { threads = threads,
-          bytes = settings.bandwidth_bytes }) },
-      }
+          bytes = settings.bandwidth_bytes }) } }
       local theirs = peer.start_generation(settings.peers or {}, shape, batch, count, threads)
       if theirs then
-        entries[3] = { case = "generate", program = theirs }
+        entries[4] = { case = "generate", program = theirs }
       end
       local parameters = entries[1].program:call "count"
-      local ours, read, other = table.unpack(race.run(entries, settings.generation_rounds))
+      local ours, halves, read, other = table.unpack(race.run(entries, settings.generation_rounds))
       local bandwidth = settings.bandwidth_bytes / read.seconds
       table.insert(rows, { shape = shape, parameters = parameters, batch = batch,
         tokens = batch * count / ours.seconds, bandwidth = bandwidth,
         fraction = 4 * parameters * count / ours.seconds / bandwidth,
-        peer = other and other.seconds / ours.seconds })
+        bfloat16 = ours.seconds / halves.seconds, peer = other and other.seconds / ours.seconds })
     end
   end
   return rows

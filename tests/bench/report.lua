@@ -154,12 +154,12 @@ end
 function M.generation(rows)
   local has_peer = rows[1].peer
   local lines = { "float32, with a cache", "",
-    "| parameters | batch | tokens a second | of the bandwidth, GB/s |"
+    "| parameters | batch | tokens a second | of the bandwidth, GB/s | bfloat16 |"
       .. (has_peer and " transformers |" or ""),
-    "| ---: | ---: | ---: | ---: |" .. (has_peer and " ---: |" or "") }
+    "| ---: | ---: | ---: | ---: | ---: |" .. (has_peer and " ---: |" or "") }
   for _, row in ipairs(rows) do
-    lines[#lines + 1] = ("| %.1f M | %d | %.0f | %.2f of %.0f |"):format(row.parameters * 1e-6,
-      row.batch, row.tokens, row.fraction, giga(row.bandwidth))
+    lines[#lines + 1] = ("| %.1f M | %d | %.0f | %.2f of %.0f | %.2f |"):format(row.parameters * 1e-6,
+      row.batch, row.tokens, row.fraction, giga(row.bandwidth), row.bfloat16)
       .. (row.peer and (" %.2f |"):format(row.peer) or "")
   end
   return table.concat(lines, "\n")

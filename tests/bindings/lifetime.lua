@@ -309,6 +309,17 @@ function calls.linear()
   return { x, weight, bias }, function() return core.linear(x, weight, bias, "relu") end
 end
 
+function calls.pack_bfloat16()
+  local x = numbers({ 2, 3 })
+  return { x }, function() return core.pack_bfloat16(x) end
+end
+
+function calls.linear_bfloat16()
+  local x, bias = numbers({ 2, 3 }), core.tensor({ 1, 2 })
+  local weight = core.pack_bfloat16(numbers({ 2, 3 }))
+  return { x, weight, bias }, function() return core.linear_bfloat16(x, weight, bias, "relu") end
+end
+
 function calls.layer_norm()
   local x, gain, bias = numbers({ 2, 3 }), core.tensor({ 1, 2, 3 }), core.tensor({ 3, 2, 1 })
   return { x, gain, bias }, function() return core.layer_norm(x, gain, bias) end

@@ -42,24 +42,66 @@ static inline __attribute__((always_inline)) void sum_lanes(const Vector sum[ACR
   memcpy(total, part, sizeof part[0]);
 }
 
+#if REAL_IS_FLOAT
+typedef uint16_t Halves __attribute__((vector_size(LANES * 2), aligned(2), may_alias));
+
+/* Elements p to p + LANES - 1 of a row of W, in float32 or in bfloat16, its upper half. */
+static inline __attribute__((always_inline)) Vector weights_at(bool halves, const void *row,
+                                                               int64_t p)
+{
+  if (!halves)
+    return *(const Vector *)((const REAL *)row + p);
+  const Halves half = *(const Halves *)((const uint16_t *)row + p);
+  return (Vector)(__builtin_convertvector(half, Picks) << 16);
+}
+
+static inline REAL weight_at(bool halves, const void *row, int64_t p)
+{
+  if (!halves)
+    return ((const REAL *)row)[p];
+  const uint32_t bits = (uint32_t)((const uint16_t *)row)[p] << 16;
+  REAL value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+#else
+static inline Vector weights_at(bool halves, const void *row, int64_t p)
+{
+  (void)halves;
+  return *(const Vector *)((const REAL *)row + p);
+}
+
+static inline REAL weight_at(bool halves, const void *row, int64_t p)
+{
+  (void)halves;
+  return ((const REAL *)row)[p];
+}
+#endif
+
+/* W of few_rows: rows of `line` bytes, of elements of REAL or, if `halves`, of bfloat16. */
+typedef struct Weights {
+  const char *data;
+  int64_t line;
+  bool halves;
+} Weights;
+
 /*
-** A tile of y with `columns` <= ACROSS columns that are `apart` columns apart. Rows of x and W are
-** `in` apart, rows of y `out`.
+** A tile of y with `columns` <= ACROSS columns that are `apart` columns apart. Rows of x are `in`
+** apart, rows of y `out`.
 */
-static inline __attribute__((always_inline)) void multiply_few(const int height, int64_t in,
-                                                               int64_t out, int64_t columns,
-                                                               int64_t apart, const REAL *x,
-                                                               const REAL *w, REAL *y)
+static inline __attribute__((always_inline)) void
+multiply_few(const int height, const bool halves, int64_t in, int64_t out, int64_t columns,
+             int64_t apart, const REAL *x, const char *w, int64_t line, REAL *y)
 {
   Vector sum[DOWN * ACROSS] = {0};
-  const REAL *row[ACROSS];
+  const char *row[ACROSS];
   for (int c = 0; c < ACROSS; c++) /* a narrower tile repeats its last column */
-    row[c] = w + (c < columns ? c : columns - 1) * apart * in;
+    row[c] = w + (c < columns ? c : columns - 1) * apart * line;
   int64_t p = 0;
   for (; p + LANES <= in; p += LANES) {
     Vector part[ACROSS];
     for (int c = 0; c < ACROSS; c++)
-      part[c] = *(const Vector *)(row[c] + p);
+      part[c] = weights_at(halves, row[c], p);
 #pragma GCC unroll 8
     for (int r = 0; r < height; r++) {
       const Vector element = *(const Vector *)(x + r * in + p);
@@ -73,39 +115,50 @@ static inline __attribute__((always_inline)) void multiply_few(const int height,
     sum_lanes(sum + r * ACROSS, total);
     for (int c = 0; c < ACROSS && c < columns; c++) {
       for (int64_t q = p; q < in; q++)
-        total[c] += x[r * in + q] * row[c][q];
+        total[c] += x[r * in + q] * weight_at(halves, row[c], q);
       y[r * out + c * apart] = total[c];
     }
   }
 }
 
+/* multiply_few for a number of rows that is not known to the compiler. */
+static inline __attribute__((always_inline)) void
+multiply_rows(int64_t rows, const bool halves, int64_t in, int64_t out, int64_t columns,
+              int64_t apart, const REAL *x, const char *w, int64_t line, REAL *y)
+{
+  if (rows >= DOWN)
+    multiply_few(DOWN, halves, in, out, columns, apart, x, w, line, y);
+  else if (rows == 1)
+    multiply_few(1, halves, in, out, columns, apart, x, w, line, y);
+  else if (rows == 2)
+    multiply_few(2, halves, in, out, columns, apart, x, w, line, y);
+  else if (rows == 3)
+    multiply_few(3, halves, in, out, columns, apart, x, w, line, y);
+  else if (rows == 4)
+    multiply_few(4, halves, in, out, columns, apart, x, w, line, y);
+  else
+    multiply_few(5, halves, in, out, columns, apart, x, w, line, y);
+}
+
 /*
-** y[rows, width] = x[rows, in] W^T for `width` rows of W; rows of y are `out` apart. A tile reads
-** rows that are far apart, ACROSS long streams: processors fetch these ahead, but not adjacent
-** short ones.
+** y[rows, width] = x[rows, in] W^T for `width` rows of W from the first one on; rows of y are `out`
+** apart. A tile reads rows that are far apart, ACROSS long streams: processors fetch these ahead,
+** but not adjacent short ones.
 */
-static void few_rows(int64_t rows, int64_t in, int64_t out, int64_t width, const REAL *x,
-                     const REAL *w, REAL *y)
+static void few_rows(int64_t rows, int64_t in, int64_t out, int64_t width, const REAL *x, Weights w,
+                     REAL *y)
 {
   const int64_t apart = (width + ACROSS - 1) / ACROSS;
   for (int64_t left = 0; left < apart; left++)
     for (int64_t r = 0; r < rows; r += DOWN) {
-      const REAL *from = x + r * in, *part = w + left * in;
-      REAL *to = y + r * out + left;
-      const int64_t height = rows - r < DOWN ? rows - r : DOWN;
       const int64_t columns = (width - left + apart - 1) / apart;
-      if (height == DOWN)
-        multiply_few(DOWN, in, out, columns, apart, from, part, to);
-      else if (height == 1)
-        multiply_few(1, in, out, columns, apart, from, part, to);
-      else if (height == 2)
-        multiply_few(2, in, out, columns, apart, from, part, to);
-      else if (height == 3)
-        multiply_few(3, in, out, columns, apart, from, part, to);
-      else if (height == 4)
-        multiply_few(4, in, out, columns, apart, from, part, to);
+      const char *part = w.data + left * w.line;
+      if (w.halves)
+        multiply_rows(rows - r, true, in, out, columns, apart, x + r * in, part, w.line,
+                      y + r * out + left);
       else
-        multiply_few(5, in, out, columns, apart, from, part, to);
+        multiply_rows(rows - r, false, in, out, columns, apart, x + r * in, part, w.line,
+                      y + r * out + left);
     }
 }
 

@@ -80,7 +80,7 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
 }
 
 /* By dot products, for few rows. */
-static RpStatus few_rows_linear(int64_t rows, int64_t in, int64_t out, const REAL *x, const REAL *w,
+static RpStatus few_rows_linear(int64_t rows, int64_t in, int64_t out, const REAL *x, Weights w,
                                 const REAL *bias, bool relu, REAL *y)
 {
   const int team = linear_team(rows, in, out);
@@ -89,11 +89,22 @@ static RpStatus few_rows_linear(int64_t rows, int64_t in, int64_t out, const REA
   for (int part = 0; part < team; part++) {
     const int64_t first = groups * part / team * ACROSS;
     const int64_t width = smaller(groups * (part + 1) / team * ACROSS, out) - first;
-    few_rows(rows, in, out, width, x, w + first * in, y + first);
+    const Weights own = {w.data + first * w.line, w.line, w.halves};
+    if (rp_interrupted())
+      continue;
+    few_rows(rows, in, out, width, x, own, y + first);
     add_bias(rows, width, out, bias != NULL ? bias + first : NULL, relu, y + first);
   }
-  return RP_OK;
+  return rp_interrupt_status();
 }
+
+#if REAL_IS_FLOAT
+static RpStatus linear_bfloat16(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
+                                const void *bias, bool relu, void *y)
+{
+  return few_rows_linear(rows, in, out, x, (Weights){w, (in + in % 2) * 2, true}, bias, relu, y);
+}
+#endif
 
 static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data,
                        const void *w_data, const void *bias_data, bool relu, void *y_data)
@@ -102,7 +113,9 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
   const REAL *x = x_data, *w = w_data, *bias = bias_data;
   REAL *y = y_data;
   if (!ROUNDS_OPERANDS && rows <= FEW_ROWS)
-    return few_rows_linear(rows, in, out, x, w, bias, relu, y);
+    return few_rows_linear(rows, in, out, x,
+                           (Weights){(const char *)w, in * (int64_t)sizeof(REAL), false}, bias,
+                           relu, y);
   if (ROUNDS_OPERANDS || suits_tiles(rows, out, in * out))
     return tiled_linear(rows, in, out, x, w, bias, relu, y);
   const int threads = linear_team(rows, in, out);

@@ -1,6 +1,7 @@
 --- Sampling from a model: completes a batch of prompts, with a key/value cache.
 local core = require "roper.core"
 local diagnostics = require "roper.base.diagnostics"
+local layers = require "roper.model.layers"
 local modules = require "roper.model.module"
 local scoped = require "roper.base.scoped"
 local options_of = require "roper.base.options"
@@ -170,6 +171,9 @@ local OPTIONS <const> = options_of.define("GenerateOptions", {
     type = "string|false" },
   { "limit", "size", 256, "maximum number of new tokens", was = "most" },
   { "temperature", "amount", 1, "0 takes the most likely token" },
+  { "weights", { "float32", "bfloat16" }, "float32",
+    "of linear maps while tokens are generated; bfloat16 (8 significant bits) halves the memory "
+      .. "that is read for each token, which takes most of the time with large models" },
   { "seed", "integer?", nil, "of the random draws; by default the current random state" },
   { "cache", "boolean", true,
     "keep keys and values, which is faster. If the model has no cache, or its attention or its "
@@ -216,10 +220,10 @@ function M.generate(model, prompts, options)
       return M.run(model, prompts, o, stop)
     end)
   end
-  if o.seed then
-    return scoped.with_seed(o.seed, complete)
+  local function run()
+    return o.seed and scoped.with_seed(o.seed, complete) or complete()
   end
-  return complete()
+  return o.weights == "bfloat16" and layers.with_bfloat16_weights(model, run) or run()
 end
 
 -- Returns the index of the last character of the first stop sign that ends after the first `length`

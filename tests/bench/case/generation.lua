@@ -1,5 +1,5 @@
 --- Generates tokens after short prompts, with a cache of keys and values. Options: shape, batch,
---- tokens (new ones in each row).
+--- tokens (new ones in each row). Cases: the dtype of the weights.
 local core = require "roper.core"
 local generate = require("roper.model.generate").generate
 local stopwatch = require "tests.bench.stopwatch"
@@ -16,12 +16,15 @@ return function(options)
   for i = 1, options.batch do
     prompts[i] = PROMPT
   end
+  -- Seconds for all tokens.
+  local function seconds(weights)
+    return (stopwatch(generate, model, prompts, { task = task, stop = false,
+      limit = options.tokens, seed = 1, weights = weights }))
+  end
+
   return {
-    --- Seconds for all tokens.
-    generate = function()
-      return (stopwatch(generate, model, prompts, { task = task, stop = false,
-        limit = options.tokens, seed = 1 }))
-    end,
+    float32 = function() return seconds "float32" end,
+    bfloat16 = function() return seconds "bfloat16" end,
     --- The number of parameters.
     count = function()
       local count = 0

@@ -1,4 +1,5 @@
 local arrays = require("tests.arrays")
+local bfloat16 = require("tests.bfloat16")
 local core = require("roper.core")
 local generate = require("roper.model.generate")
 local models = require("tests.models")
@@ -360,6 +361,46 @@ describe("generate", function()
     local logits = roper.no_grad(model, task:encode("?s=" .. text):view({ 1, -1 }))
     assert.equal(text, task:decode((logits[1]:argmax(2) - 1):narrow(1, 3, 9)))
   end)
+
+  it("rounds weights to bfloat16 if asked to", function()
+    local model = alphabet()
+    local weight = roper.zeros({ #letters, #letters })
+    weight[2], weight[3] = roper.ones({ #letters }), roper.full({ #letters }, 1.003)
+    model.logits.weight = weight:parameter()
+    local function first(weights) -- of the likeliest tokens
+      return roper.generate(model, { "a" }, { task = task, limit = 1, temperature = 0,
+        weights = weights, stop = false })[1]
+    end
+    assert.equal(letters:sub(3, 3), first("float32"))
+    assert.equal(letters:sub(2, 2), first("bfloat16"))
+  end)
+
+  it("keeps weights of linear maps as bfloat16 if asked to, and leaves the model as it was",
+    function()
+      roper.seed(9)
+      local model = models.small({ position = "roper" })
+      local function texts(weights)
+        return roper.generate(model, { "ab", "cab" }, { task = task, limit = 12, seed = 3,
+          stop = false, weights = weights })
+      end
+      local before, rounded = texts(), texts("bfloat16")
+      assert.same(before, texts("float32"))
+      local count = 0
+      for _, entry in ipairs(model:named_modules()) do
+        local map = entry.module
+        if getmetatable(map) == getmetatable(model.logits) then
+          count = count + 1
+          map.weight = bfloat16.unpack(roper.pack_bfloat16(map.weight), map.weight:size(2))
+            :parameter()
+        end
+      end
+      assert.equal(13, count)
+      assert.same(rounded, texts())
+      model.layers[1].attention.query.weight = roper.zeros(
+        model.layers[1].attention.query.weight:shape(), "float64"):parameter()
+      assert.error_matches(function() texts("bfloat16") end,
+        "pack_bfloat16: expected float32 with at least one axis, got float64", 1, true)
+    end)
 
   it("ends each text at its stop sign", function()
     local model = alphabet()

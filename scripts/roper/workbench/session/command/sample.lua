@@ -63,6 +63,8 @@ return {
     command:option("--temperature"):argname("T"):default("1")
       :convert(arguments.number("--temperature", "amount"))
       :description "Sampling temperature; 0 takes the likeliest token."
+    command:option("--weights"):argname("TYPE"):choices({ "float32", "bfloat16" }):default("float32")
+      :description "Type of the weights meanwhile. Large models are faster with bfloat16."
     command:option("--seed"):argname("N"):convert(arguments.number("--seed", "integer"))
       :default("1"):description "Seed of the samples and of the problem."
   end,
@@ -73,7 +75,7 @@ return {
         function(prompt, limit)
           return require("roper.model.generate").generate(model, { prompt }, { task = task,
             limit = limit_of(model, task, prompt, parsed.tokens or limit),
-            temperature = parsed.temperature, seed = parsed.seed })[1]
+            temperature = parsed.temperature, weights = parsed.weights, seed = parsed.seed })[1]
         end)
     end)
     io.stdout:write(text, "\n")

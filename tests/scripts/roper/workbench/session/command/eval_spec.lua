@@ -106,6 +106,8 @@ describe("eval and sample", function()
         "max_digits=x")
       refuses(2, "--checkpoint: expected last, best or the step of a snapshot, got lst", "eval",
         folder, "--checkpoint", "lst")
+      refuses(2, "argument for option '--weights' must be one of 'float32', 'bfloat16'", "sample",
+        folder, "--weights", "int8")
       refuses(2, "--temperature: expected a finite non-negative number, got -1", "sample", folder,
         "--temperature=-1")
       refuses(2, "--seed: expected an integer, got 1.5", "sample", folder, "--seed", "1.5")
