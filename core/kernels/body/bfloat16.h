@@ -126,3 +126,8 @@ static Right pack_right(int64_t inner, int64_t n, const REAL *b, int64_t line, P
           pack_below(b + p * DEPTH * line + j, line, inner - p * DEPTH, n - j);
   return (Right){room, STEP, depth * STEP};
 }
+
+static inline Right copy_right(int64_t inner, int64_t n, const REAL *b, int64_t line, Packed *room)
+{
+  return pack_right(inner, n, b, line, room);
+}

@@ -20,37 +20,73 @@ static bool suits_tiles(int64_t m, int64_t n, int64_t held)
   return TILES_WIN && m >= 16 && n % STEP == 0 && held <= CACHED;
 }
 
-#if ROUNDS_OPERANDS
-static int64_t product_room(void)
+/* What follows a product: the sum with a bias for each column, unless it is NULL, then ReLU. */
+typedef struct Finish {
+  const REAL *bias;
+  bool relu;
+} Finish;
+
+static const Finish no_finish = {NULL, false};
+
+/* Finish `rows` rows of y from column `left` of the bias on; rows are `stride` apart. */
+static void finish_rows(Finish finish, int64_t left, int64_t rows, int64_t n, int64_t stride,
+                        REAL *y)
 {
-  return right_room(HELD_TERMS, HELD_COLUMNS) + left_room(HELD_ROWS, HELD_TERMS);
+  for (int64_t r = 0; r < rows; r++) {
+    REAL *row = y + r * stride;
+    for (int64_t i = 0; finish.bias != NULL && i < n; i++)
+      row[i] += finish.bias[left + i];
+    for (int64_t i = 0; finish.relu && i < n; i++)
+      row[i] = row[i] < 0 ? 0 : row[i];
+  }
 }
 
-/* C (+)= alpha op(A) op(B), by blocks of op(B) that fit in cache. */
-static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
-                    double alpha, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
-                    bool accumulate, REAL *c, int64_t ldc, Packed *room)
+static int64_t product_room(void)
 {
-  Packed *left = room + right_room(HELD_TERMS, HELD_COLUMNS);
-  for (int64_t j = 0; j < n; j += HELD_COLUMNS)
+  return columns_room(HELD_TERMS, HELD_COLUMNS) + left_room(HELD_ROWS, HELD_TERMS);
+}
+
+/*
+** C (+)= alpha op(A) op(B), by blocks of op(B) that are packed and fit in cache. Rows of C are
+** finished while they are in cache.
+*/
+static void blocked_product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+                            double alpha, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
+                            bool accumulate, Finish finish, REAL *c, int64_t ldc, Packed *room)
+{
+  Packed *left = room + columns_room(HELD_TERMS, HELD_COLUMNS);
+  for (int64_t j = 0; j < n && !rp_interrupted(); j += HELD_COLUMNS)
     for (int64_t p = 0; p < k; p += HELD_TERMS) {
       const int64_t columns = smaller(n - j, HELD_COLUMNS), terms = smaller(k - p, HELD_TERMS);
       const Right right = transpose_b ? pack_columns(terms, columns, b + j * ldb + p, ldb, room)
-                                      : pack_right(terms, columns, b + p * ldb + j, ldb, room);
+                                      : copy_right(terms, columns, b + p * ldb + j, ldb, room);
       for (int64_t i = 0; i < m; i += HELD_ROWS) {
         const int64_t rows = smaller(m - i, HELD_ROWS);
         const Strided from =
             transpose_a ? (Strided){a + p * lda + i, 1, lda} : (Strided){a + i * lda + p, lda, 1};
         multiply(rows, columns, terms, (REAL)alpha, pack_left(rows, terms, from, left), right,
                  accumulate || p > 0, c + i * ldc + j, ldc, whole_product);
+        if (p + terms == k)
+          finish_rows(finish, j, rows, columns, ldc, c + i * ldc + j);
       }
     }
 }
-#else
-static int64_t product_room(void)
+
+/* True if blocked_product computes C[m, n] += A[m, k] B[k, n] faster than OpenBLAS. */
+static bool suits_blocks(bool transpose_a, int64_t m, int64_t n, int64_t k)
 {
-  return 0;
+  return ROUNDS_OPERANDS || (TILES_WIN && !transpose_a && m >= HELD_ROWS && n >= STEP && k >= STEP);
 }
+
+#if ROUNDS_OPERANDS
+static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+                    double alpha, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
+                    bool accumulate, REAL *c, int64_t ldc, Packed *room)
+{
+  blocked_product(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, accumulate, no_finish,
+                  c, ldc, room);
+}
+#else
 
 /* C (+)= alpha op(A) op(B); one row times a matrix avoids packing the matrix. */
 static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
@@ -105,7 +141,12 @@ static void gemm_part(const RpGemm *g, int64_t m0, int64_t m1, int64_t n0, int64
   a += g->transpose_a ? m0 : m0 * g->lda;
   b += g->transpose_b ? n0 * g->ldb : n0;
   c += m0 * g->ldc + n0;
-  if (!tiled_product(&part, a, b, c, room))
+  if (tiled_product(&part, a, b, c, room))
+    return;
+  if (suits_blocks(g->transpose_a, part.m, part.n, g->k))
+    blocked_product(g->transpose_a, g->transpose_b, part.m, part.n, g->k, 1, a, g->lda, b, g->ldb,
+                    g->accumulate, no_finish, c, g->ldc, room);
+  else
     product(g->transpose_a, g->transpose_b, part.m, part.n, g->k, 1, a, g->lda, b, g->ldb,
             g->accumulate, c, g->ldc, room);
 }

@@ -5,17 +5,6 @@
 #include "core/kernels/body/few_rows.h"
 #include "core/kernels/body/gemm.h"
 
-static void add_bias(int64_t rows, int64_t n, int64_t stride, const REAL *bias, bool relu, REAL *y)
-{
-  for (int64_t r = 0; r < rows; r++) {
-    REAL *row = y + r * stride;
-    for (int64_t i = 0; bias != NULL && i < n; i++)
-      row[i] += bias[i];
-    for (int64_t i = 0; relu && i < n; i++)
-      row[i] = row[i] < 0 ? 0 : row[i];
-  }
-}
-
 static void add_ahead(Ahead *ahead, int part, const REAL *from, int64_t elements)
 {
   ahead->part[part].next = from;
@@ -71,7 +60,7 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
       add_ahead(&ahead, 1, y + next * out, more * out);
       multiply_block(count, out, in, pack_left(count, in, (Strided){x + first * in, in, 1}, room),
                      columns, false, y + first * out, &ahead);
-      add_bias(count, out, out, bias, relu, y + first * out);
+      finish_rows((Finish){bias, relu}, 0, count, out, out, y + first * out);
     }
     leave_tiles();
   }
@@ -93,7 +82,7 @@ static RpStatus few_rows_linear(int64_t rows, int64_t in, int64_t out, const REA
     if (rp_interrupted())
       continue;
     few_rows(rows, in, out, width, x, own, y + first);
-    add_bias(rows, width, out, bias != NULL ? bias + first : NULL, relu, y + first);
+    finish_rows((Finish){bias, relu}, first, rows, width, out, y + first);
   }
   return rp_interrupt_status();
 }
@@ -109,7 +98,8 @@ static RpStatus linear_bfloat16(int64_t rows, int64_t in, int64_t out, const voi
 static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data,
                        const void *w_data, const void *bias_data, bool relu, void *y_data)
 {
-  enum { LEAST_ROWS = 64, MOST_ROWS = 256 }; /* in a block, which packs the weight */
+  /* of a block, which packs the weight: by OpenBLAS, which bias and ReLU follow, and here */
+  enum { LEAST_ROWS = 64, MOST_ROWS = 256, MOST_BLOCKED = 2048 };
   const REAL *x = x_data, *w = w_data, *bias = bias_data;
   REAL *y = y_data;
   if (!ROUNDS_OPERANDS && rows <= FEW_ROWS)
@@ -118,9 +108,12 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
                            relu, y);
   if (ROUNDS_OPERANDS || suits_tiles(rows, out, in * out))
     return tiled_linear(rows, in, out, x, w, bias, relu, y);
+  const Finish finish = {bias, relu};
   const int threads = linear_team(rows, in, out);
+  const bool blocked = suits_blocks(false, rows / threads, out, in);
+  const int64_t most = blocked ? MOST_BLOCKED : MOST_ROWS;
   int64_t height = (rows + threads - 1) / threads;
-  height = height < LEAST_ROWS ? LEAST_ROWS : height > MOST_ROWS ? MOST_ROWS : height;
+  height = height < LEAST_ROWS ? LEAST_ROWS : height > most ? most : height;
   /* With few rows or a large weight, threads divide the columns; each packs only its part of W. */
   const bool large = in * out > CACHED && rows < out && rows <= 2 * MOST_ROWS;
   const bool by_columns = out >= 256 && (large || rows <= (threads - 1) * height);
@@ -128,21 +121,31 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
     height = rows;
   const int64_t down = by_columns ? 1 : (rows + height - 1) / height;
   const int64_t across = by_columns ? threads : 1;
+  Packed *memory = rp_alloc((size_t)(blocked ? threads * product_room() : 0) * sizeof(Packed));
+  if (memory == NULL)
+    return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(rp_present(threads))
   for (int64_t block = 0; block < down * across; block++) {
     const int64_t first = block / across * height, left = out * (block % across) / across;
     const int64_t count = rows - first < height ? rows - first : height;
     const int64_t width = out * (block % across + 1) / across - left;
+    const REAL *from = x + first * in, *weight = w + left * in;
     REAL *corner = y + first * out + left;
     if (rp_interrupted())
       continue;
+    if (blocked) {
+      blocked_product(false, true, count, width, in, 1, from, in, weight, in, false,
+                      (Finish){bias != NULL ? bias + left : NULL, relu}, corner, out,
+                      memory + omp_get_thread_num() * product_room());
+      continue;
+    }
     for (int64_t r = 0; in == 0 && r < count; r++)
       memset(corner + r * out, 0, (size_t)width * sizeof(REAL));
     if (in > 0)
-      product(false, true, count, width, in, 1, x + first * in, in, w + left * in, in, false,
-              corner, out, NULL);
-    add_bias(count, width, out, bias != NULL ? bias + left : NULL, relu, corner);
+      product(false, true, count, width, in, 1, from, in, weight, in, false, corner, out, NULL);
+    finish_rows(finish, left, count, width, out, corner);
   }
+  rp_free(memory);
   return rp_interrupt_status();
 }
 

@@ -169,7 +169,12 @@ static inline bool needs_tile(Causal causal, int64_t i, int64_t height, int64_t 
 /* Packed operands are padded to a multiple of INNER_STEP terms. Threads call enter_tiles first. */
 enum { INNER_STEP = DEPTH, LEFT_STEP = 1 };
 /* A block of packed operands, held in the L2 cache, and terms of a block of dW. */
-enum { HELD_ROWS = 96, HELD_COLUMNS = 512, HELD_TERMS = 512, GRADIENT_ROWS = 48 };
+enum {
+  HELD_ROWS = 96,
+  HELD_COLUMNS = ROUNDS_OPERANDS ? 512 : 256,
+  HELD_TERMS = ROUNDS_OPERANDS ? 512 : 2048 / (int)sizeof(REAL),
+  GRADIENT_ROWS = 48
+};
 
 static inline void enter_tiles(void)
 {
@@ -205,7 +210,7 @@ multiply_strip(const int vectors, int64_t m, int64_t left, int64_t columns, int6
     to = (to + DEPTH - 1) / DEPTH;
     const Left rows = {a.data + i * a.down + from * a.across, a.down, a.across};
     const Right strip = {b.data + left / STEP * b.side + from * b.line, b.line, b.side};
-    if (!ROUNDS_OPERANDS || columns >= vectors * LANES)
+    if (columns >= vectors * LANES)
       multiply_tile(vectors, m - i, to - from, alpha, rows, strip, accumulate, c + i * ldc + left,
                     ldc, ahead);
     else

@@ -72,6 +72,19 @@ static inline Right pack_right(int64_t inner, int64_t n, const REAL *b, int64_t 
   (void)inner, (void)n, (void)room;
   return (Right){b, line, STEP};
 }
+
+/* B[inner, n] copied to consecutive memory, padded with zeros. */
+static inline Right copy_right(int64_t inner, int64_t n, const REAL *b, int64_t line, Packed *room)
+{
+  for (int64_t j = 0; j < n; j += STEP)
+    for (int64_t p = 0; p < inner; p++) {
+      REAL *to = room + j * inner + p * STEP;
+      if (n - j < STEP)
+        memset(to, 0, STEP * sizeof(REAL));
+      memcpy(to, b + p * line + j, (size_t)(n - j < STEP ? n - j : STEP) * sizeof(REAL));
+    }
+  return (Right){room, STEP, inner * STEP};
+}
 #endif
 
 static inline int64_t columns_room(int64_t inner, int64_t n)

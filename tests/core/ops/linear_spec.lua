@@ -77,6 +77,34 @@ describe("linear", function()
     roper.threads(threads)
   end)
 
+  it("gives the same for all rows at once as for pieces, beyond a block of each size", function()
+    local threads = roper.threads()
+    roper.seed(6)
+    local PIECE = 50 -- rows, too few for blocks
+    for _, case in ipairs({ { 200, 513, 300 }, { 450, 700, 530 }, { 199, 1100, 33 },
+      { 2500, 40, 290 } }) do
+      local rows, n, out = table.unpack(case)
+      for _, dtype in ipairs({ "float32", "float64" }) do
+        local x, w = roper.randn({ rows, n }, dtype), roper.randn({ out, n }, dtype)
+        local b = roper.randn({ out }, dtype)
+        local tolerance = dtype == "float32" and 3e-4 or 1e-11
+        local pieces, products = {}, {}
+        for first = 1, rows, PIECE do
+          local piece = x:narrow(1, first, math.min(PIECE, rows - first + 1))
+          pieces[#pieces + 1] = roper.linear(piece, w, b, "relu")
+          products[#products + 1] = piece:matmul(w:transpose(1, 2))
+        end
+        for count = 1, 2 do
+          roper.threads(count)
+          arrays.close(roper.cat(pieces, 1), roper.linear(x, w, b, "relu"), tolerance)
+          arrays.close(roper.cat(products, 1), x:matmul(w:transpose(1, 2)), tolerance)
+          arrays.close(roper.cat(products, 1), x:matmul(w:transpose(1, 2):contiguous()), tolerance)
+        end
+      end
+    end
+    roper.threads(threads)
+  end)
+
   it("has the gradients of matmul, for rows within one block and beyond", function()
     local threads = roper.threads()
     roper.seed(4)
