@@ -28,17 +28,17 @@ typedef enum RpWork {
 } RpWork;
 
 /*
-** The number of threads, from 1 to rp_threads(), that should share `count` units of work: so many
-** that each has enough to do to make up for waking it. It depends on nothing else, so that sums by
-** thread have the same bits again.
+** The number of threads, from 1 to rp_threads(), that should share `count` units of
+** work: so many that each has enough to do to make up for waking it. It depends on
+** nothing else, so that sums by thread have the same bits again.
 */
 int rp_team(RpWork work, double count);
 
 /*
-** The number of threads, from 1 to `team`, that take part now: 1 while other programs keep the
-*cores
-** so busy that threads wait for them, since the others of the team would then wait in turn. Results
-** must depend on the team only: a loop of a team's parts is shared among the threads present.
+** The number of threads, from 1 to `team`, that take part now. It is 1 while other
+** programs keep the cores so busy that threads wait for them: the rest of the team
+** would then wait too. Results must depend on the team only, so the parts of a team are
+** shared among the threads that are present.
 */
 int rp_present(int team);
 

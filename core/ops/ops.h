@@ -71,8 +71,9 @@ RpTensor *rp_op_matmul(RpTensor *a, RpTensor *b);
 RpTensor *rp_op_linear(RpTensor *x, RpTensor *weight, RpTensor *bias, bool relu);
 
 /*
-** float32 x rounded to bfloat16 (to nearest, ties to even), two adjacent elements of the last axis in
-** each int32 element, the first one in the lower half; an odd axis is padded with 0.
+** float32 x rounded to bfloat16 (to nearest, ties to even). Each int32 element has two
+** adjacent ones of the last axis, the first in its lower half; an odd axis is padded
+** with 0.
 */
 RpTensor *rp_pack_bfloat16(RpTensor *x);
 

@@ -158,8 +158,8 @@ function M.generation(rows)
       .. (has_peer and " transformers |" or ""),
     "| ---: | ---: | ---: | ---: | ---: |" .. (has_peer and " ---: |" or "") }
   for _, row in ipairs(rows) do
-    lines[#lines + 1] = ("| %.1f M | %d | %.0f | %.2f of %.0f | %.2f |"):format(row.parameters * 1e-6,
-      row.batch, row.tokens, row.fraction, giga(row.bandwidth), row.bfloat16)
+    lines[#lines + 1] = ("| %.1f M | %d | %.0f | %.2f of %.0f | %.2f |"):format(
+      row.parameters * 1e-6, row.batch, row.tokens, row.fraction, giga(row.bandwidth), row.bfloat16)
       .. (row.peer and (" %.2f |"):format(row.peer) or "")
   end
   return table.concat(lines, "\n")

@@ -1,8 +1,8 @@
 --- The shapes that are measured, and the operations of a training step.
 local M = {}
 
--- The study's two models on its sequences, with the tokens of Substring by Index, and for generation
--- a model of 151 M parameters.
+-- The study's two models on its sequences, with the tokens of Substring by Index, and a model of
+-- 151 M parameters for generation.
 local SHAPES <const> = {
   small = { d_model = 128, layers = 3, heads = 4, norm = "pre", d_ff = 512, length = 512,
     batch = 16, vocabulary = 45 },

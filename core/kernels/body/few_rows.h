@@ -30,7 +30,8 @@ static inline __attribute__((always_inline)) void sum_lanes(const Vector sum[ACR
 {
   const Vector pair[2] = {fold(1, sum[0], sum[1]), fold(1, sum[2], sum[3])};
   if (LANES == 2) {
-    memcpy(total, pair, ACROSS * sizeof(REAL));
+    for (int c = 0; c < ACROSS; c++)
+      total[c] = pair[c / 2][c % 2];
     return;
   }
   typedef REAL Group __attribute__((vector_size(ACROSS * sizeof(REAL)), aligned(sizeof(REAL))));

@@ -1,7 +1,7 @@
 --- Sampling from a model: completes a batch of prompts, with a key/value cache.
+local bfloat16_weights = require "roper.model.bfloat16_weights"
 local core = require "roper.core"
 local diagnostics = require "roper.base.diagnostics"
-local layers = require "roper.model.layers"
 local modules = require "roper.model.module"
 local scoped = require "roper.base.scoped"
 local options_of = require "roper.base.options"
@@ -223,7 +223,7 @@ function M.generate(model, prompts, options)
   local function run()
     return o.seed and scoped.with_seed(o.seed, complete) or complete()
   end
-  return o.weights == "bfloat16" and layers.with_bfloat16_weights(model, run) or run()
+  return o.weights == "bfloat16" and bfloat16_weights.during(model, run) or run()
 end
 
 -- Returns the index of the last character of the first stop sign that ends after the first `length`

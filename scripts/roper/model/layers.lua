@@ -1,10 +1,9 @@
 --- Modules that process each token independently: linear maps, embeddings, norms, feed-forward.
 local arguments = require "roper.base.arguments"
+local bfloat16_weights = require "roper.model.bfloat16_weights"
 local core = require "roper.core"
 local modules = require "roper.model.module"
 local options_of = require "roper.base.options"
-local scoped = require "roper.base.scoped"
-local traverse = require "roper.model.traverse"
 
 local M = {}
 
@@ -18,9 +17,7 @@ end
 ---@field weight tensor [outputs, inputs]
 ---@field bias? tensor [outputs]
 local Linear = modules.class "Linear"
-
--- The weights of linear maps that `with_bfloat16_weights` has packed.
-local packed_weights = setmetatable({}, { __mode = "k" })
+bfloat16_weights.add_class(Linear)
 
 local LINEAR <const> = options_of.define("LinearOptions", {
   { "inputs", "size" },
@@ -58,7 +55,7 @@ end
 ---@return tensor y [..., outputs]
 function Linear:forward(x, activation)
   arguments.self("Linear:forward", self, Linear)
-  local packed = packed_weights[self]
+  local packed = bfloat16_weights.of(self)
   if packed then
     return core.linear_bfloat16(x, packed, self.bias, activation)
   end
@@ -85,32 +82,6 @@ function Linear:cross_entropy(x, targets, options)
     return core.cross_entropy(self(x), targets, options)
   end
   return core.linear_cross_entropy(x, self.weight, self.bias, targets, options)
-end
-
---- Calls f while the weights of all linear maps of a model are bfloat16. The parameters stay as they
---- are, and have no gradients meanwhile.
----
---- Errors: a weight is not float32.
----@param model Module
----@param f function
----@return any ... its results
-function M.with_bfloat16_weights(model, f)
-  local maps = {}
-  local function visit(_, value)
-    if getmetatable(value) == Linear then
-      maps[value] = core.pack_bfloat16(value.weight)
-    end
-  end
-  visit("", model)
-  traverse.walk(model, visit)
-  for map, packed in pairs(maps) do
-    packed_weights[map] = packed
-  end
-  return scoped.finally(f, function()
-    for map in pairs(maps) do
-      packed_weights[map] = nil
-    end
-  end)
 end
 
 --- A table with a row for each token id, created by `roper.nn.Embedding`.

@@ -63,7 +63,8 @@ return {
     command:option("--temperature"):argname("T"):default("1")
       :convert(arguments.number("--temperature", "amount"))
       :description "Sampling temperature; 0 takes the likeliest token."
-    command:option("--weights"):argname("TYPE"):choices({ "float32", "bfloat16" }):default("float32")
+    command:option("--weights"):argname("TYPE"):default("float32")
+      :choices({ "float32", "bfloat16" })
       :description "Type of the weights meanwhile. Large models are faster with bfloat16."
     command:option("--seed"):argname("N"):convert(arguments.number("--seed", "integer"))
       :default("1"):description "Seed of the samples and of the problem."
