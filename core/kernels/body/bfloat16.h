@@ -29,30 +29,26 @@ static inline PackedVector pack_below(const REAL *x, int64_t line, int64_t rows,
   return (PackedVector)_mm512_permutexvar_epi16(pairs, (__m512i)_mm512_cvtne2ps_pbh(bottom, top));
 }
 #else
-static inline float rounded(float x)
+static inline PackedVector rounded(Vector x)
 {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  const uint32_t magnitude = bits & 0x7FFFFFFF;
-  const uint32_t nearest = bits + 0x7FFF + (bits >> 16 & 1);
-  const uint32_t result = magnitude > 0x7F800000 ? bits | 0x400000
-                          : magnitude < 0x800000 ? bits & 0x80000000
-                                                 : nearest;
-  bits = result & 0xFFFF0000;
-  memcpy(&x, &bits, sizeof x);
-  return x;
+  typedef uint32_t Bits __attribute__((vector_size(VECTOR_BYTES)));
+  const Bits bits = (Bits)x, magnitude = bits & 0x7FFFFFFF;
+  const Bits is_nan = (Bits)(magnitude > 0x7F800000), is_tiny = (Bits)(magnitude < 0x800000);
+  const Bits nearest = bits + 0x7FFF + (bits >> 16 & 1);
+  const Bits number = (is_tiny & bits & 0x80000000) | (~is_tiny & nearest);
+  return (PackedVector)(((is_nan & (bits | 0x400000)) | (~is_nan & number)) & 0xFFFF0000);
 }
 
 static inline PackedVector pack_row(const REAL *x, int64_t count)
 {
+  if (count >= LANES)
+    return rounded(*(const Vector *)x);
   REAL row[LANES] = {0};
-  PackedVector packed;
+  Vector whole;
   if (count > 0)
-    memcpy(row, x, (size_t)(count < LANES ? count : LANES) * sizeof *row);
-  for (int i = 0; i < LANES; i++)
-    row[i] = rounded(row[i]);
-  memcpy(&packed, row, sizeof packed);
-  return packed;
+    memcpy(row, x, (size_t)count * sizeof *row);
+  memcpy(&whole, row, sizeof whole);
+  return rounded(whole);
 }
 
 static inline PackedVector pack_below(const REAL *x, int64_t line, int64_t rows, int64_t count)

@@ -1,4 +1,4 @@
---- Precision of matrix products, with a warning if bfloat16 is slower on this processor.
+--- Precision of matrix products, with a note if bfloat16 is not faster on this processor.
 local core = require "roper.core"
 local scoped = require "roper.base.scoped"
 
@@ -6,17 +6,17 @@ local M = {}
 
 local is_noted = false -- was the note printed in this process?
 
---- A warning about a precision that is slow on this processor.
+--- A note about a precision that is not worth its rounding on this processor.
 ---@param precision string
----@return string? note nil unless products with it are slower than in float32
+---@return string? note nil if there are instructions for it
 function M.note(precision)
   local instructions = precision == "bfloat16" and scoped.with_matmul_precision(precision,
     function() return core.machine().instructions end)
   if not instructions or instructions:find "%-bf16$" then
     return nil
   end
-  return ("bfloat16 is slower than float32 here; training takes up to three\n"
-    .. "times as long: the %s kernels have no bfloat16 instructions"):format(instructions)
+  return ("bfloat16 is not faster than float32 here, and may take up to twice as\n"
+    .. "long: the %s kernels have no bfloat16 instructions"):format(instructions)
 end
 
 --- Sets the precision of matrix products of float32, if given, and returns it. "float32" leaves the
@@ -25,7 +25,8 @@ end
 --- instructions. Sums and results are float32. The setting applies to `roper.matmul`,
 --- `roper.linear`, `roper.attention` and their gradients; it does not apply to float64 or to other
 --- functions. Without bfloat16 instructions, results differ only by the order of sums, and training
---- takes up to three times as long as in float32; a note on standard error warns of this once.
+--- takes as long as in float32, or up to twice as long without AVX2; a note on standard error says
+--- so once.
 ---
 --- Errors: an unknown name.
 ---
