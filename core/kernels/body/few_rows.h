@@ -88,16 +88,16 @@ typedef struct Weights {
 
 /*
 ** A tile of y with `columns` <= ACROSS columns that are `apart` columns apart. Rows of x are `in`
-** apart, rows of y `out`.
+** apart, rows of y `out`, and rows of W `step` bytes.
 */
 static inline __attribute__((always_inline)) void
 multiply_few(const int height, const bool halves, int64_t in, int64_t out, int64_t columns,
-             int64_t apart, const REAL *x, const char *w, int64_t line, REAL *y)
+             int64_t apart, const REAL *x, const char *w, int64_t step, REAL *y)
 {
   Vector sum[DOWN * ACROSS] = {0};
   const char *row[ACROSS];
   for (int c = 0; c < ACROSS; c++) /* a narrower tile repeats its last column */
-    row[c] = w + (c < columns ? c : columns - 1) * apart * line;
+    row[c] = w + (c < columns ? c : columns - 1) * step;
   int64_t p = 0;
   for (; p + LANES <= in; p += LANES) {
     Vector part[ACROSS];
@@ -122,23 +122,44 @@ multiply_few(const int height, const bool halves, int64_t in, int64_t out, int64
   }
 }
 
-/* multiply_few for a number of rows that is not known to the compiler. */
+/* multiply_few for any number of rows. */
 static inline __attribute__((always_inline)) void
 multiply_rows(int64_t rows, const bool halves, int64_t in, int64_t out, int64_t columns,
-              int64_t apart, const REAL *x, const char *w, int64_t line, REAL *y)
+              int64_t apart, const REAL *x, const char *w, int64_t step, REAL *y)
 {
-  if (rows >= DOWN)
-    multiply_few(DOWN, halves, in, out, columns, apart, x, w, line, y);
-  else if (rows == 1)
-    multiply_few(1, halves, in, out, columns, apart, x, w, line, y);
-  else if (rows == 2)
-    multiply_few(2, halves, in, out, columns, apart, x, w, line, y);
-  else if (rows == 3)
-    multiply_few(3, halves, in, out, columns, apart, x, w, line, y);
-  else if (rows == 4)
-    multiply_few(4, halves, in, out, columns, apart, x, w, line, y);
-  else
-    multiply_few(5, halves, in, out, columns, apart, x, w, line, y);
+  int64_t r = 0;
+  for (; r + DOWN <= rows; r += DOWN)
+    multiply_few(DOWN, halves, in, out, columns, apart, x + r * in, w, step, y + r * out);
+  x += r * in;
+  y += r * out;
+  if (rows - r == 1)
+    multiply_few(1, halves, in, out, columns, apart, x, w, step, y);
+  else if (DOWN > 2 && rows - r == 2)
+    multiply_few(2, halves, in, out, columns, apart, x, w, step, y);
+  else if (DOWN > 3 && rows - r == 3)
+    multiply_few(3, halves, in, out, columns, apart, x, w, step, y);
+  else if (DOWN > 4 && rows - r == 4)
+    multiply_few(4, halves, in, out, columns, apart, x, w, step, y);
+  else if (DOWN > 5 && rows - r == 5)
+    multiply_few(5, halves, in, out, columns, apart, x, w, step, y);
+}
+
+/* Rows of W of a tile in float32: room[ACROSS, in]. */
+static void widen(int64_t in, int64_t columns, const char *w, int64_t step, REAL *room)
+{
+  for (int64_t c = 0; c < ACROSS && c < columns; c++) {
+    int64_t p = 0;
+    for (; p + LANES <= in; p += LANES)
+      *(Vector *)(room + c * in + p) = weights_at(true, w + c * step, p);
+    for (; p < in; p++)
+      room[c * in + p] = weight_at(true, w + c * step, p);
+  }
+}
+
+/* Number of elements in the working memory of few_rows. */
+static int64_t few_rows_room(int64_t rows, int64_t in, bool halves)
+{
+  return halves && rows > DOWN ? ACROSS * in : 0;
 }
 
 /*
@@ -147,20 +168,22 @@ multiply_rows(int64_t rows, const bool halves, int64_t in, int64_t out, int64_t 
 ** but not adjacent short ones.
 */
 static void few_rows(int64_t rows, int64_t in, int64_t out, int64_t width, const REAL *x, Weights w,
-                     REAL *y)
+                     REAL *y, REAL *room)
 {
-  const int64_t apart = (width + ACROSS - 1) / ACROSS;
-  for (int64_t left = 0; left < apart; left++)
-    for (int64_t r = 0; r < rows; r += DOWN) {
-      const int64_t columns = (width - left + apart - 1) / apart;
-      const char *part = w.data + left * w.line;
-      if (w.halves)
-        multiply_rows(rows - r, true, in, out, columns, apart, x + r * in, part, w.line,
-                      y + r * out + left);
-      else
-        multiply_rows(rows - r, false, in, out, columns, apart, x + r * in, part, w.line,
-                      y + r * out + left);
+  const int64_t apart = (width + ACROSS - 1) / ACROSS, step = apart * w.line;
+  for (int64_t left = 0; left < apart; left++) {
+    const int64_t columns = (width - left + apart - 1) / apart;
+    const char *part = w.data + left * w.line;
+    if (few_rows_room(rows, in, w.halves) > 0) {
+      widen(in, columns, part, step, room);
+      multiply_rows(rows, false, in, out, columns, apart, x, (const char *)room,
+                    in * (int64_t)sizeof(REAL), y + left);
+    } else if (w.halves) {
+      multiply_rows(rows, true, in, out, columns, apart, x, part, step, y + left);
+    } else {
+      multiply_rows(rows, false, in, out, columns, apart, x, part, step, y + left);
     }
+  }
 }
 
 #endif

@@ -73,7 +73,10 @@ static RpStatus few_rows_linear(int64_t rows, int64_t in, int64_t out, const REA
                                 const REAL *bias, bool relu, REAL *y)
 {
   const int team = linear_team(rows, in, out);
-  const int64_t groups = (out + ACROSS - 1) / ACROSS;
+  const int64_t groups = (out + ACROSS - 1) / ACROSS, each = few_rows_room(rows, in, w.halves);
+  REAL *memory = rp_alloc((size_t)(team * each) * sizeof(REAL));
+  if (memory == NULL)
+    return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int part = 0; part < team; part++) {
     const int64_t first = groups * part / team * ACROSS;
@@ -81,9 +84,10 @@ static RpStatus few_rows_linear(int64_t rows, int64_t in, int64_t out, const REA
     const Weights own = {w.data + first * w.line, w.line, w.halves};
     if (rp_interrupted())
       continue;
-    few_rows(rows, in, out, width, x, own, y + first);
+    few_rows(rows, in, out, width, x, own, y + first, memory + part * each);
     finish_rows((Finish){bias, relu}, first, rows, width, out, y + first);
   }
+  rp_free(memory);
   return rp_interrupt_status();
 }
 
@@ -112,22 +116,21 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
   const int threads = linear_team(rows, in, out);
   const bool blocked = suits_blocks(false, rows / threads, out, in);
   const int64_t most = blocked ? MOST_BLOCKED : MOST_ROWS;
-  int64_t height = (rows + threads - 1) / threads;
-  height = height < LEAST_ROWS ? LEAST_ROWS : height > most ? most : height;
+  const int64_t turns = larger((rows + threads * most - 1) / (threads * most), 1);
+  const int64_t height = larger((rows + threads * turns - 1) / (threads * turns), LEAST_ROWS);
   /* With few rows or a large weight, threads divide the columns; each packs only its part of W. */
   const bool large = in * out > CACHED && rows < out && rows <= 2 * MOST_ROWS;
   const bool by_columns = out >= 256 && (large || rows <= (threads - 1) * height);
-  if (by_columns)
-    height = rows;
-  const int64_t down = by_columns ? 1 : (rows + height - 1) / height;
+  const int64_t tall = by_columns ? rows : height;
+  const int64_t down = (rows + tall - 1) / tall;
   const int64_t across = by_columns ? threads : 1;
   Packed *memory = rp_alloc((size_t)(blocked ? threads * product_room() : 0) * sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(rp_present(threads))
   for (int64_t block = 0; block < down * across; block++) {
-    const int64_t first = block / across * height, left = out * (block % across) / across;
-    const int64_t count = rows - first < height ? rows - first : height;
+    const int64_t first = block / across * tall, left = out * (block % across) / across;
+    const int64_t count = rows - first < tall ? rows - first : tall;
     const int64_t width = out * (block % across + 1) / across - left;
     const REAL *from = x + first * in, *weight = w + left * in;
     REAL *corner = y + first * out + left;
