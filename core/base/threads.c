@@ -41,8 +41,9 @@ int rp_team(RpWork work, double count)
       [RP_WORK_ELEMENTS] = 0.4, [RP_WORK_FUNCTIONS] = 2, [RP_WORK_FLOPS] = 0.02};
   /* Waking a thread takes 20 to 60 us (measured on Zen 4); one that still spins, 1 us. */
   const double least = 50e3;
+  const int most = rp_threads();
   const double team = cost[work] * count / least;
-  return team < 2 ? 1 : team < rp_threads() ? (int)team : rp_threads();
+  return team < 2 ? 1 : team < most ? (int)team : most;
 }
 
 static int64_t nanoseconds_now(void)

@@ -1,4 +1,4 @@
-/* Matrix products with OpenBLAS, partitioned over threads here; each call is single-threaded. */
+/* Matrix products: by tiles, by packed blocks or by OpenBLAS, shared among threads here. */
 #ifndef RP_BODY_GEMM_H
 #define RP_BODY_GEMM_H
 
