@@ -46,6 +46,7 @@ end
 function M.load(browser, page, script, options)
   local whole = scripted(page, script)
   local command = { browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+    "--force-prefers-reduced-motion",
     "--user-data-dir=" .. scratch.path("browser"), "--window-size=1280,900" }
   table.move(options or {}, 1, #(options or {}), #command + 1, command)
   table.move({ "--dump-dom", "file://" .. scratch.write("page.html", whole) }, 1, 2, #command + 1,
@@ -65,13 +66,14 @@ local FRAMES <const> = [[addEventListener("load", () => {
 --- Like `load`, for several pages, each in a frame of its own. The start of a browser takes longer
 --- than its work.
 ---@param browser string from `find`
----@param pages table[] each {html, script?, width = integer?}; 1280 pixels wide by default
+---@param pages table[] each {html, script?, width = integer?, height = integer?}; 1280 x 900 pixels
+---   by default
 ---@return string[] html
 function M.load_all(browser, pages)
   local frames, documents = {}, {}
   for i, page in ipairs(pages) do
-    frames[i] = ('<iframe style="width:%dpx;height:900px;border:0" srcdoc="%s"></iframe>'):format(
-      page.width or 1280, markup.escape(scripted(page[1], page[2])))
+    frames[i] = ('<iframe style="width:%dpx;height:%dpx;border:0" srcdoc="%s"></iframe>'):format(
+      page.width or 1280, page.height or 900, markup.escape(scripted(page[1], page[2])))
   end
   local whole = M.load(browser, '<!doctype html><html><head><meta charset="utf-8"></head><body>'
     .. table.concat(frames) .. "</body></html>", FRAMES)

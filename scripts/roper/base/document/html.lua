@@ -154,10 +154,21 @@ function blocks.table(self, node)
         h.tbody { tables.map(node.rows, function(cells) return self:row(node, cells) end) } } } }
 end
 
+-- The text of page nodes, escaped.
+local function plain(nodes)
+  return (markup.render(nodes):gsub("<[^>]*>", ""):gsub("%s+", " "))
+end
+
+-- The caption also names the picture for screen readers.
 function blocks.figure(self, node)
   local picture = node.draw "svg"
-  picture = type(picture) == "string" and markup.verbatim(picture:gsub("^<%?xml.-%?>%s*", ""))
-    or picture
+  if type(picture) == "string" then
+    local name = node.caption and (' aria-label="%s"'):format(plain(self:inline(node.caption)))
+    picture = markup.verbatim((picture:gsub("^<%?xml.-%?>%s*", "")
+      :gsub("^(<svg)(.->)", function(tag, rest)
+        return tag .. (name and not rest:find(" aria-label=", 1, true) and name or "") .. rest
+      end, 1)))
+  end
   return h.figure { picture, node.caption and h.figcaption { self:inline(node.caption) } }
 end
 

@@ -1,12 +1,15 @@
---- Self-contained HTML pages of lessons: one page per lesson and an index. A handout omits the
---- answers; slides show one step at a time, on a screen or on paper.
+--- Self-contained HTML pages of lessons: one page per lesson and an index. A handout has pictures
+--- and questions for paper, without answers; slides are in `slides`.
 local document = require "roper.base.document"
 local files = require "roper.base.file"
 local html = require "roper.base.document.html"
 local markup = require "roper.base.markup"
 local play = require "roper.workbench.lesson.play"
 local prose = require "roper.workbench.lesson.prose"
+local questions = require "roper.workbench.lesson.question"
+local quiz = require "roper.workbench.lesson.quiz"
 local show = require "roper.workbench.lesson.show"
+local slides = require "roper.workbench.lesson.slides"
 local steps = require "roper.workbench.lesson.step"
 local tables = require "roper.base.tables"
 local h = markup.h
@@ -21,103 +24,141 @@ local function address(name)
   return pages[name] and name .. ".html"
 end
 
--- A question, and in a handout room for the answer.
-local function ask(question, head, form)
-  return { show.question(question, head),
-    form == "handout" and not question.choices and h.div { class = "room" } }
+local function render(tree)
+  return html.nodes(tree, address)
 end
 
-local function exercise(question, form)
-  return { ask(question, show.TRY, form),
-    form ~= "handout" and document.details("Answer", show.answer(question)) }
+-- The picture of a step, and the interactive figure that replaces it if scripts are enabled.
+local function picture(step, scope)
+  local figure = step.figure
+  return figure and { show.figure(figure, scope), figure.play
+    and play.figure(figure.play, html.inline(document.prose(figure.play.caption), address)) }
 end
 
--- The interactive figure of a step. A handout is printed, so it has none.
-local function interactive(step, form)
-  return form ~= "handout" and step.figure and step.figure.play
+-- The code and the checks of a step, folded.
+local function results(result)
+  local has_code, has_checks = result.transcript[1], result.claims[1] or result.identity
+  local summary = has_code and has_checks and "Code and checks" or has_code and "Code"
+    or has_checks and "Checks"
+  return summary and document.details(summary, show.results(result), "results")
 end
 
--- The output of a step, and the interactive figure that replaces its picture if scripts are
--- enabled.
-local function results(step, result, scope, form)
-  local found = interactive(step, form)
-  return { show.results(result), step.figure and show.figure(step.figure, scope),
-    found and play.figure(found, html.inline(document.prose(found.caption), address)) }
-end
-
--- The part of a step after its text and formula. If a step begins with a question, a handout shows
--- its code without the output, which would reveal the answer.
-local function body(step, result, scope, form)
-  local predict = step.predict or {}
-  if #predict == 0 then
-    return results(step, result, scope, form)
-  end
-  local questioned = tables.map(predict, function(question)
-    return ask(question, show.PREDICT, form)
+-- The questions of a list, numbered from `first` on.
+local function ask(list, head, first, lesson, number, scope)
+  return tables.map(list or {}, function(question, i)
+    return quiz.question(question, { id = ("question-%d-%d"):format(number, first + i - 1),
+      head = head, lesson = lesson.name, step = number }, scope, render)
   end)
-  if form == "handout" then
-    return { questioned, document.transcript(tables.map(result.transcript, function(piece)
-      return { source = piece.source }
-    end)) }
-  end
-  return { questioned, document.details("Answer and results", {
-    tables.map(predict, function(question) return show.answer(question) end),
-    results(step, result, scope, form) }, "results") }
 end
 
-local function step_links(number, count)
-  local function link(to, sign, name)
-    return to >= 1 and to <= count and h.a { href = "#step-" .. to, title = name, sign }
-      or h.span {}
-  end
-  return h.nav { link(number - 1, "←", "previous step"),
-    h.span { ("%d/%d"):format(number, count) }, link(number + 1, "→", "next step") }
+local function title(number, step)
+  return document.heading({ number, ". ", document.prose(step.title) }, 2)
 end
 
-local function section(lesson, number, scope, form)
+-- A step. The first one has its picture after its first paragraph, so that a page opens with it.
+local function section(lesson, number, scope)
   local step = lesson.steps[number]
-  return h.section { id = "step-" .. number, html.nodes({
-    document.heading({ number, ". ", document.prose(step.title) }, 2), show.text(step),
-    body(step, steps.run(step, scope), scope, form),
-    tables.map(step.exercise or {}, function(question) return exercise(question, form) end),
-    form == "slides" and step_links(number, #lesson.steps) }, address) }
+  local result = steps.run(step, scope)
+  local first = #(step.predict or {}) + 1
+  local text, shown = show.text(step), picture(step, scope)
+  if number == 1 and shown then
+    table.insert(text[1], math.min(2, #text[1] + 1), shown)
+    shown = nil
+  end
+  return h.section { id = "step-" .. number, render { title(number, step), text,
+    ask(step.predict, show.PREDICT, 1, lesson, number, scope), shown or false,
+    results(result),
+    ask(step.exercise, show.TRY, first, lesson, number, scope) } }
+end
+
+-- A step on paper, with room for answers. Lines of Lua are not asked for.
+local function printed(lesson, number, scope)
+  local step, asked = lesson.steps[number], {}
+  steps.prepare(step, scope)
+  for _, question in ipairs(questions.of(step)) do
+    if question.kind ~= "line" then
+      asked[#asked + 1] = { show.question(question, "Question."),
+        not question.choices and h.div { class = "room" } }
+    end
+  end
+  return h.section { id = "step-" .. number, render { title(number, step), show.text(step),
+    step.figure and show.figure(step.figure, scope), asked } }
+end
+
+-- The picture of a step for the top of the page.
+local function opening(step, number, scope)
+  return render { picture(step, scope), document.paragraph({ "From ",
+    document.link(("step %d"):format(number), "#step-" .. number), "." }, "about") }
 end
 
 -- Links to the previous and the next lesson, and to the index.
-local function navigation(lessons, index)
+local function navigation(lessons, index, label)
   local function link(lesson, form)
     return lesson and h.a { href = lesson.name .. ".html", form:format(lesson.name) } or h.span {}
   end
-  return h.nav { link(lessons[index - 1], "←\u{A0}%s"), h.a { href = "index.html", "All lessons" },
-    link(lessons[index + 1], "%s\u{A0}→") }
+  return h.nav { ["aria-label"] = label, link(lessons[index - 1], "←\u{A0}%s"),
+    h.a { href = "index.html", "All lessons" }, link(lessons[index + 1], "%s\u{A0}→") }
+end
+
+local function count_checked(lesson)
+  local count = 0
+  for _, step in ipairs(lesson.steps) do
+    for _, question in ipairs(questions.of(step)) do
+      count = count + (quiz.is_checked(question) and 1 or 0)
+    end
+  end
+  return count
+end
+
+-- What a lesson needs, and, folded, its goals and notation.
+local function about(lesson)
+  return { document.paragraph(document.prose(prose.demands(lesson)), "about"), document.details(
+    lesson.notation[1] and "Goals and notation" or "Goals",
+    { show.goals(lesson), show.notation(lesson) }, "about") }
 end
 
 local function lesson_page(lessons, index, form)
   local lesson, scope = lessons[index], steps.scope()
-  local sections, style, script = {}, nil, nil
+  local is_printed = form == "handout"
+  local sections, has_play, first_picture = {}, false, nil
   for number, step in ipairs(lesson.steps) do
-    if interactive(step, form) then
-      style, script = play.assets()
+    has_play = has_play or step.figure and step.figure.play
+    sections[number] = (is_printed and printed or section)(lesson, number, scope)
+    if step.figure and first_picture == nil then -- the first step has its own at the top
+      first_picture = number > 1 and not is_printed and opening(step, number, scope)
     end
-    sections[number] = section(lesson, number, scope, form)
+  end
+  local style, script, play_style, play_script
+  if not is_printed then
+    style, script = quiz.assets()
+    if has_play then
+      play_style, play_script = play.assets()
+    end
   end
   return html.page(prose.line(lesson.title), {
-    h.header { navigation(lessons, index),
-      html.nodes({ show.head(lesson), show.notation(lesson) }, address) },
-    sections, h.section { navigation(lessons, index) }, script },
-    { style = { style, form == "slides" and markup.asset "workbench/lesson/slides.css" } })
+    h.header { navigation(lessons, index, "lessons") },
+    h.main { ["data-lesson"] = lesson.name,
+      h.header { render { document.heading(document.prose(lesson.title)),
+        is_printed and { show.goals(lesson), show.notation(lesson) } or about(lesson) },
+        not is_printed and { quiz.progress(lesson.name, count_checked(lesson)),
+          first_picture } },
+      sections },
+    h.footer { navigation(lessons, index, "lessons, below") }, play_script, script },
+    { style = { style, play_style } })
 end
 
 local function index_page(lessons)
-  return html.page(TITLE, { document.heading(TITLE), document.paragraph { "Each lesson needs "
-    .. "school trigonometry and the lessons listed with it. Every line with a ✓ was checked when "
-    .. "the pages were written. To try each step yourself, run ",
-    document.code "./roper lesson NAME", " in a terminal." },
+  local _, script = quiz.assets()
+  return html.page(TITLE, { h.main { render { document.heading(TITLE),
+    document.paragraph { "Each lesson needs school trigonometry and the lessons listed with it. "
+      .. "Every line with a ✓ was checked when the pages were written. To try each step yourself, "
+      .. "run ", document.code "./roper lesson NAME", " in a terminal." },
     document.list(tables.map(lessons, function(lesson)
       return { document.link(document.prose(lesson.title), lesson.name .. ".html"), document.BREAK,
         document.styled("about", { document.prose(lesson.after), document.BREAK,
-          document.prose(prose.demands(lesson)) }) }
-    end), "1", "lessons") }, { href = address })
+          document.prose(prose.demands(lesson)) }),
+        quiz.progress(lesson.name, count_checked(lesson)) }
+    end), "1", "lessons") } }, script })
 end
 
 --- Writes lessons as HTML pages.
@@ -134,7 +175,8 @@ function M.write(lessons, path, form)
   files.make(path)
   pages = tables.set(tables.map(lessons, function(lesson) return lesson.name end))
   for i, lesson in ipairs(lessons) do
-    files.write(("%s/%s.html"):format(path, lesson.name), lesson_page(lessons, i, form))
+    files.write(("%s/%s.html"):format(path, lesson.name), form == "slides"
+      and slides.page(lesson, address) or lesson_page(lessons, i, form))
   end
   local index = path .. "/index.html"
   files.write(index, index_page(lessons))

@@ -27,12 +27,13 @@
     Object.entries(fields).map(([name, value]) => [name + (i + 1), value])));
 
   // The values that figures of each kind show, by name: numbers, arrows as [x, y] or
-  // [x, y, from x, from y], and curves as lists of points.
+  // [x, y, from x, from y], and curves as lists of points. `progress` is that of the animation,
+  // from 0 to 1, at which it ends.
   const kinds = {
-    rotation({ position, base, theta }, { vectors }) {
+    rotation({ position, base, theta, progress }, { vectors }) {
       const thetas = theta === undefined ? frequencies(vectors.length, base) : [theta];
       return numbered(thetas.map((speed, t) => {
-        const angle = position * speed, [x, y] = turn(vectors[t], angle);
+        const angle = position * speed * progress, [x, y] = turn(vectors[t], angle);
         return { start: vectors[t], arrow: [x, y], x, y, theta: speed, turn: angle,
           degrees: angle * 180 / Math.PI };
       }));
@@ -46,29 +47,29 @@
         curve: Array.from({ length: farthest + 1 }, (_, p) => [p, score(p)]) };
     },
 
-    attention({ positions, turns, causal }, { theta, query, keys, values }) {
+    // The animation first rotates forward, then back.
+    attention({ positions, turns, causal, progress }, { theta, query, keys, values }) {
+      const forward = Math.min(1, 2 * progress), backward = Math.max(0, 2 * progress - 1);
       const times = (letter) => turns.split(letter).length - 1;
-      const turned = (letter, pair, position) =>
-        turn(pair, (times(letter) - times(letter.toUpperCase())) * position * theta);
-      const own = positions.at(-1), asking = turned("q", query, own);
-      const back = (pair) => turned("o", pair, -own);
-      const tokens = positions.map((position, i) => {
-        const key = turned("k", keys[i], position), value = turned("v", values[i], position);
-        const score = causal && position > own ? -Infinity : dot(asking, key) / Math.sqrt(2);
-        return { position, distance: position - own, key, value, score };
-      });
-      const weights = softmax(tokens.map((token) => token.score));
+      const turned = (letter, pair, position, by) => turn(pair,
+        (times(letter) - times(letter.toUpperCase())) * position * theta * by);
+      const own = positions.at(-1), asking = turned("q", query, own, 1);
+      const back = (pair) => turned("o", pair, -own, backward);
+      const scores = positions.map((position, i) => causal && position > own ? -Infinity
+        : dot(asking, turned("k", keys[i], position, 1)) / Math.sqrt(2));
+      const weights = softmax(scores);
       let total = [0, 0];
-      tokens.forEach((token, i) => {
-        const part = scale(token.value, weights[i]);
-        token.weight = weights[i];
-        token.part = [...part, ...total];
-        token.back = [...back(part), ...back(total)];
+      const tokens = positions.map((position, i) => {
+        const value = turned("v", values[i], position, forward), weight = weights[i];
+        const part = scale(value, weight), from = total;
         total = sum(total, part);
+        return { position, distance: position - own, score: scores[i], weight, value,
+          key: turned("k", keys[i], position, forward), moved: back(value),
+          part: [...part, ...from], back: [...back(part), ...back(from)] };
       });
       const output = back(total);
-      return { ...numbered(tokens), query: asking, sum: total, output, output_x: output[0],
-        output_y: output[1] };
+      return { ...numbered(tokens), query: turned("q", query, own, forward), sum: total, output,
+        output_x: output[0], output_y: output[1] };
     },
   };
 
@@ -164,10 +165,32 @@
     place();
   }
 
+  // Plays the animation of a figure when its button is pressed, and once when it comes into view,
+  // unless the user prefers less motion.
+  function watchMotion(figure, show) {
+    const button = figure.querySelector(".motion"), MILLISECONDS = 2500;
+    let begin;
+    const frame = (now) => {
+      begin ??= now;
+      const progress = Math.min(1, (now - begin) / MILLISECONDS);
+      show(progress);
+      if (progress < 1) requestAnimationFrame(frame);
+      else begin = undefined;
+    };
+    const play = () => begin === undefined && requestAnimationFrame(frame);
+    button.addEventListener("click", play);
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    new IntersectionObserver((entries, observer) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      play();
+    }, { threshold: 0.6 }).observe(figure);
+  }
+
   function start(figure) {
     const given = JSON.parse(figure.dataset.play);
-    const update = () => {
-      const state = { ...stateOf(figure), positions: given.positions };
+    const update = (progress = 1) => {
+      const state = { ...stateOf(figure), positions: given.positions, progress };
       const values = { ...state, ...kinds[given.kind](state, given) };
       for (const element of figure.querySelectorAll("[data-show]"))
         show(element, values[element.dataset.show]);
@@ -177,7 +200,8 @@
         input.setAttribute("aria-valuetext", input.nextElementSibling.textContent);
     };
     if (given.positions) watchTokens(figure, given.positions, update);
-    figure.addEventListener("input", update);
+    figure.addEventListener("input", () => update());
+    if (figure.querySelector(".motion")) watchMotion(figure, update);
     update();
     figure.previousElementSibling.hidden = true;
     figure.hidden = false;

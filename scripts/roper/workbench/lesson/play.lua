@@ -36,6 +36,10 @@ local function controls(list)
   return h.form { autocomplete = "off", list }
 end
 
+local function motion_button()
+  return h.button { type = "button", class = "motion", "Play the motion" }
+end
+
 local function base_slider() -- 10^1 to 10^6
   return slider("base", "base", { min = 1, max = 6, step = 0.125, value = 4.0, log = true })
 end
@@ -97,7 +101,7 @@ local function rotation(o)
     controls { slider("position", "position m", { min = 0, max = o.farthest, value = o.position }),
       count > 1 and base_slider()
         or slider("theta", "frequency θ", { min = 0, max = 1, step = 0.05, value = 1,
-          digits = 2 }) },
+          digits = 2 }), motion_button() },
     numbers_table(head, rows) }
 end
 
@@ -135,18 +139,18 @@ end
 
 local function attention(o)
   local count = #o.positions
-  local keys, values, rows = { { "query", "own", "q" } }, {}, {}
+  local keys, values, outputs, rows = { { "query", "own", "q" } }, {}, {}, {}
   for i = 1, count do
     local color = marks.class(i)
     keys[i + 1] = { "key" .. i, color, name_of(i) }
     values[i] = { "value" .. i, color .. " thin", name_of(i) }
-    values[count + i] = { "part" .. i, color }
-    values[2 * count + i] = { "back" .. i, color .. " dashed" }
+    outputs[i] = { "moved" .. i, color .. " thin", name_of(i) }
+    values[count + i], outputs[count + i] = { "part" .. i, color }, { "back" .. i, color }
     rows[i] = h.tr { h.td { class = color, name_of(i) }, number("position" .. i, 0),
       number("distance" .. i, 0), number("score" .. i, 3), number("weight" .. i, 3) }
   end
-  values[#values + 1] = { "sum", "s7", "ô" }
-  values[#values + 1] = { "output", "own", "o" }
+  values[#values + 1] = { "sum", "own", "ô" }
+  outputs[#outputs + 1] = { "output", "own", "o" }
   local last = name_of(count)
   return { h.div { class = "track", role = "group", ["aria-label"] = "Tokens to drag",
       tables.map(o.positions, function(place, i) return token(i, place, count) end),
@@ -157,10 +161,11 @@ local function attention(o)
     controls { slider("first", "move all", { min = 0, max = LAST_PLACE, value = o.positions[1] }),
       turns_choice(o.turns),
       h.label { h.input { type = "checkbox", name = "causal", checked = true }, " causal: ", last,
-        " sees no later tokens" } },
+        " sees no later tokens" }, motion_button() },
     h.div { class = "planes",
       plane("Query and keys", reach_of({ o.query }, o.keys), keys),
-      o.has_output and plane("Values and output", reach_of(o.values), values) },
+      o.has_output and { plane("Weighted values, their sum ô", reach_of(o.values), values),
+        plane("Rotated back: output o", reach_of(o.values), outputs) } },
     numbers_table({ "token", "position", "distance", "score", "weight" }, rows),
     o.has_output and h.p { class = "check", "Output of ", last, ": ", h.output { "(",
       number("output_x", 3, h.span), ", ", number("output_y", 3, h.span), ")" } } }

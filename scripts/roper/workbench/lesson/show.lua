@@ -78,11 +78,16 @@ function M.notation(lesson)
     end) }
 end
 
+--- What a lesson needs, and what it teaches.
+function M.goals(lesson)
+  return document.paragraph({ "Before: ", document.prose(lesson.before), document.BREAK, "After: ",
+    document.prose(lesson.after) }, "about")
+end
+
 --- The title of a lesson, with its requirements and goals.
 function M.head(lesson)
-  return { document.heading(document.prose(lesson.title)), document.paragraph({ "Before: ",
-    document.prose(lesson.before), document.BREAK, "After: ", document.prose(lesson.after),
-    document.BREAK, document.prose(proses.demands(lesson)) }, "about") }
+  return { document.heading(document.prose(lesson.title)), M.goals(lesson),
+    document.paragraph(document.prose(proses.demands(lesson)), "about") }
 end
 
 --- Writes a whole lesson to standard output.

@@ -8,28 +8,47 @@ local page = require("roper.workbench.lesson.page")
 local scratch = require("tests.scratch")
 local tables = require("roper.base.tables")
 
--- Collects from each page in a frame the width of its content, its formulas, figures and sections,
--- whether its background is dark, and text with too little contrast.
+-- Collects from each page in a frame the width of its content, its formulas, figures (before
+-- anything is unfolded) and sections, whether its background is dark, text with too little
+-- contrast, and pictures and controls without a name.
 local SURVEY = [[
+  const parts = (color) => color.match(/[\d.]+/g).map(Number);
   const brightness = (color) => {
-    const [red, green, blue] = color.match(/[\d.]+/g).map((part) => (part / 255) ** 2.2);
+    const [red, green, blue] = color.map((part) => {
+      const share = part / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
   const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  const mixed = (over, under, share) => over.slice(0, 3).map(
+    (part, i) => share * part + (1 - share) * under[i]);
+  const shareOf = (color) => parts(color)[3] ?? 1;
+
+  // The color behind an element, and that of its text on it.
+  function colors(element, view) {
+    let paper = [255, 255, 255], opacity = 1;
+    const line = [];
+    for (let at = element; at; at = at.parentElement) line.unshift(at);
+    for (const at of line) {
+      const { backgroundColor, opacity: own } = view.getComputedStyle(at);
+      paper = mixed(parts(backgroundColor), paper, shareOf(backgroundColor));
+      opacity *= Number(own);
+    }
+    const { color, fill } = view.getComputedStyle(element);
+    const ink = element.namespaceURI.endsWith("svg") ? fill : color;
+    return [paper, mixed(parts(ink), paper, shareOf(ink) * opacity)];
+  }
+
   addEventListener("load", () => {
     const lines = [];
     for (const frame of document.querySelectorAll("iframe")) {
-      const page = frame.contentDocument;
-      for (const answer of page.querySelectorAll("details")) answer.open = true;
-      lines.push("page " + frame.id, "width " + page.documentElement.scrollWidth);
-      for (const formula of page.querySelectorAll(".formula")) {
-        const room = formula.getBoundingClientRect().right;
-        const ends = Array.from(formula.querySelectorAll("math"),
-          (math) => math.getBoundingClientRect().right);
-        lines.push("formula " + Math.ceil(Math.max(...ends) - room) + " " +
-          (formula.scrollWidth - formula.clientWidth));
-      }
-      for (const figure of page.querySelectorAll("figure:not([hidden])")) {
+      const page = frame.contentDocument, view = frame.contentWindow;
+      lines.push("page " + frame.id);
+      const visible = [...page.querySelectorAll("figure")].filter((figure) =>
+        figure.checkVisibility());
+      lines.push("first " + Math.round(visible[0].getBoundingClientRect().top));
+      for (const figure of visible) {
         const box = figure.getBoundingClientRect();
         const sizes = [...figure.querySelectorAll("svg text")].map(text => {
           const {a, b} = text.getScreenCTM();
@@ -39,15 +58,35 @@ local SURVEY = [[
           figure.querySelectorAll("path, line, polyline, rect, image, use").length + " " +
           Math.min(100, ...sizes));
       }
-      const paper = brightness(getComputedStyle(page.body).backgroundColor);
-      lines.push(paper < 0.1 ? "dark" : "light");
-      for (const element of page.querySelectorAll("body :not(script, style)")) {
-        const { color, fill } = getComputedStyle(element);
-        const ink = element.namespaceURI.endsWith("svg") ? fill : color;
-        const text = [...element.childNodes].find((node) => node.data?.trim());
-        if (text && !element.closest(".token") && contrast(brightness(ink), paper) < 3)
-          lines.push("faint " + ink + " " + text.data.trim());
+      for (const part of page.querySelectorAll("details")) part.open = true;
+      lines.push("width " + page.documentElement.scrollWidth);
+      for (const formula of page.querySelectorAll(".formula")) {
+        const room = formula.getBoundingClientRect().right;
+        const ends = Array.from(formula.querySelectorAll("math"),
+          (math) => math.getBoundingClientRect().right);
+        lines.push("formula " + Math.ceil(Math.max(...ends) - room) + " " +
+          (formula.scrollWidth - formula.clientWidth));
       }
+      const [paper] = colors(page.body, view);
+      lines.push(brightness(paper) < 0.1 ? "dark" : "light");
+      for (const element of page.querySelectorAll("body :not(script, style)")) {
+        const text = [...element.childNodes].find((node) => node.data?.trim());
+        if (!text || element.closest(".token") || !element.checkVisibility()) continue;
+        const [behind, ink] = colors(element, view);
+        const found = contrast(brightness(behind), brightness(ink));
+        if (found < 4.5) lines.push("faint " + found.toFixed(2) + " " + text.data.trim());
+      }
+      for (const picture of page.querySelectorAll("[role=img]"))
+        if (!picture.getAttribute("aria-label")?.trim()) lines.push("nameless picture");
+      for (const control of page.querySelectorAll("input, button"))
+        if (!(control.ariaLabel || control.closest("label") || control.textContent.trim()))
+          lines.push("nameless control");
+      for (const tag of ["main", "header", "footer", "h1"])
+        if (page.querySelectorAll(tag === "header" ? "body > header" : tag).length !== 1)
+          lines.push("not one " + tag);
+      for (const stop of page.querySelectorAll("[tabindex]"))
+        if (!stop.matches("[role=slider]") && stop.scrollWidth <= stop.clientWidth)
+          lines.push("needless stop " + stop.className);
       for (const section of page.querySelectorAll("section[id]"))
         lines.push("section " + section.id);
     }
@@ -81,7 +120,7 @@ describe("lesson pages", function()
       local text = read(lesson.name)
       html.check(text)
       local scripts = select(2, text:gsub("<script", ""))
-      assert.equal(text:find('class="play"', 1, true) and 1 or 0, scripts)
+      assert.equal(text:find('class="play"', 1, true) and 2 or 1, scripts)
       assert.is_nil(text:find("src=", 1, true))
       assert.is_nil(text:find("@import", 1, true))
       local outside = text:gsub('xmlns[:%w]*="[^"]*"', "")
@@ -166,65 +205,58 @@ describe("lesson pages", function()
     end
   end)
 
-  it("can be slides with one step each, linked to each other", function()
-    page.write({ all[2] }, scratch.path("slides"), "slides")
-    local text = scratch.read(scratch.path("slides/rotation.html"))
-    html.check(text)
-    local count = #all[2].steps
-    for number = 1, count do
-      assert.truthy(text:find(('<section id="step-%d"'):format(number), 1, true))
-      assert.equal(number > 1 and number < count and 2 or 1,
-        select(2, text:gsub(('href="#step%%-%d"'):format(number), "")))
+  it("have pictures and questions for paper, but no answers and no code, in a handout", function()
+    page.write(all, scratch.path("handout"), "handout")
+    for _, lesson in ipairs(all) do
+      local text = scratch.read(scratch.path("handout/" .. lesson.name .. ".html"))
+      html.check(text)
+      for _, part in ipairs { "<details", "<summary", "<script", 'class="code"', "hints" } do
+        assert.is_nil(text:find(part, 1, true), lesson.name .. ": " .. part)
+      end
+      local pictures, rooms = 0, 0
+      for _, step in ipairs(lesson.steps) do
+        pictures = pictures + (step.figure and 1 or 0)
+        for _, question in ipairs(tables.joined(step.predict, step.exercise)) do
+          rooms = rooms + (question.kind ~= "line" and not question.choices and 1 or 0)
+        end
+      end
+      assert.equal(pictures, select(2, text:gsub("<figure>", "")), lesson.name)
+      assert.equal(rooms, select(2, text:gsub('class="room"', "")), lesson.name)
     end
-    assert.is_nil(read("rotation"):find("scroll-snap", 1, true))
   end)
 
-  it("have questions but no answers in a handout", function()
-    page.write({ all[2] }, scratch.path("handout"), "handout")
-    local text = scratch.read(scratch.path("handout/rotation.html"))
-    html.check(text)
-    local function count(page_text, part)
-      return select(2, page_text:gsub(part, ""))
-    end
-    assert.is_true(count(text, "Try it%.") > 0)
-    assert.equal(count(text, "Try it%."), count(read("rotation"), "<details>"))
-    assert.equal(0, count(text, "<details>"))
-    assert.is_nil(text:find("agree up to rounding", 1, true))
-    assert.truthy(read("rotation"):find("agree up to rounding", 1, true))
-  end)
-
-  it("ask before they show the answer and the results; a handout shows neither", function()
+  it("show the picture, and fold the answer, the code and the checks", function()
     local lesson = { name = "asking", title = "t", before = "b", after = "a", needs = {},
       notation = {}, steps = { {
       title = "s", text = "w", code = "x = 6 * 7\nx", claims = { { text = "x == 42" } },
       identity = { "cos(m) == cos(-m)", given = { m = "position" } },
       figure = { caption = "figured", draw = "return plot.line({1, 2}, {format = format})" },
       predict = { { question = "first?", answer = "answered", kind = "choice", expect = 2,
-        choices = { "one way", "other way" } } },
-      exercise = { { question = "then?", answer = "after all", kind = "open" } } } } }
-    for _, form in ipairs({ "html", "slides", "handout" }) do
-      page.write({ lesson }, scratch.path(form), form)
-      local text = scratch.read(scratch.path(form .. "/asking.html")):match("<section id=.*")
-      html.check("<div>" .. text:gsub("</body></html>%s*$", "</div>"))
-      local before, results, rest = text:match("^(.-)<details class=\"results\">(.*)</details>(.*)")
-      if form == "handout" then
-        for _, secret in ipairs({ "answered", ">42", "== 42", "cos(m)", "figure", "after all" }) do
-          assert.is_nil(text:find(secret, 1, true), secret)
-        end
-        assert.truthy(text:find("first%?.*one way.*other way.*&gt; x = 6.*then%?.*room"), text)
-      else
-        assert.truthy(before:find("first%?.*one way.*other way"))
-        for _, part in ipairs({ "answered", ">42", "x == 42", "cos(m)", "<figure>" }) do
-          assert.is_nil(before:find(part, 1, true), part)
-          assert.truthy(results:find(part, 1, true), part)
-        end
-        local code = results:match('<pre class="code">(.-)</pre>')
-        assert.equal("&gt; x = 6 * 7\n&gt; x\n42\n", (code:gsub("<[^>]*>", "")))
-        assert.equal(3, select(2, code:gsub('<span class="line"', "")))
-        assert.truthy((results .. rest):find("then%?.*<summary>Answer</summary>.*after all"))
-        assert.truthy(results:find("<details class=\"checks\"><summary>.-holds exactly; residuals"))
-      end
+        choices = { "one way", "other way" }, conditions = {}, further = { "hinted" } } },
+      exercise = { { question = "then?", answer = "after all", kind = "open", conditions = {},
+        further = {} } } } } }
+    page.write({ lesson }, scratch.path("folding"))
+    local text = scratch.read(scratch.path("folding/asking.html")):match("<section id=.*</section>")
+    html.check("<div>" .. text .. "</div>")
+    local open = text:gsub("<details.-</details>", ""):gsub('<ul class="hints".-</ul>', "")
+    assert.truthy(open:find("<figure><svg .*figured.*first%?.*one way.*other way.*then%?"), open)
+    for _, part in ipairs({ "answered", ">42", "x == 42", "cos(m)", "after all", "hinted" }) do
+      assert.is_nil(open:find(part, 1, true), part)
     end
+    local results = text:match('<details class="results"><summary>Code and checks</summary>(.*)')
+    local code = results:match('<pre class="code">(.-)</pre>')
+    assert.equal("&gt; x = 6 * 7\n&gt; x\n42\n", (code:gsub("<[^>]*>", "")))
+    assert.equal(3, select(2, code:gsub('<span class="line"', "")))
+    assert.truthy(results:find('<details class="checks"><summary>.-holds exactly; residuals'))
+    assert.truthy(results:find('<summary>Answer</summary>.-after all'))
+  end)
+
+  it("open with a picture: that of the first step, or the first of a later step", function()
+    local text = read("rotation")
+    assert.is_nil(text:match("<h1>(.-)<section"):find("<figure", 1, true))
+    assert.truthy(text:match('<section id="step%-1"(.-)</section>'):find("<p>.-</p>.-<figure"))
+    text = read("relative-score")
+    assert.truthy(text:match("<h1>(.-)<section"):find('<figure>.-From <a href="#step%-2">step 2'))
   end)
 
   it("escape HTML in texts", function()
@@ -234,8 +266,10 @@ describe("lesson pages", function()
         { title = hostile, text = hostile .. " `<i>` $a < b$", formula = 'a < b > "<i>&amp;"',
           code = "'<u>'", claims = { { text = "'<s>' < 'a'" } },
           predict = { { question = hostile, answer = hostile, kind = "choice", expect = 1,
-            choices = { hostile, hostile } } },
-          exercise = { { question = hostile, answer = hostile } } } } }
+            choices = { hostile, hostile }, conditions = { { "it == '<u>'", hostile } },
+            further = { hostile } } },
+          exercise = { { question = hostile, answer = hostile, kind = "open", conditions = {},
+            further = {} } } } } }
     page.write({ lesson }, scratch.path("hostile"))
     local text = scratch.read(scratch.path("hostile/hostile.html"))
     local counts = html.check(text)
@@ -279,7 +313,10 @@ describe("lesson pages", function()
       assert.truthy(found, name)
       assert.is_true(tonumber(found:match("width (%d+)")) <= width, name .. ": " .. found)
       assert.equal(mode, found:match("\n(dark)\n") or found:match("\n(light)\n"))
-      assert.is_nil(found:match("faint [^\n]*"))
+      for _, flaw in ipairs({ "faint", "nameless", "not one", "needless" }) do
+        assert.is_nil(found:match(flaw .. "[^\n]*"), name)
+      end
+      assert.is_true(tonumber(found:match("first (%-?%d+)")) < 700, name .. ": " .. found)
       local figures, formulas = 0, 0
       for beyond, cut in found:gmatch("formula (%S+) (%S+)") do
         formulas = formulas + 1
@@ -291,6 +328,7 @@ describe("lesson pages", function()
         assert.is_true(tonumber(w) >= 300 and tonumber(h) >= 150 and tonumber(marks) >= 3
           and tonumber(letters) >= 9.9, name .. ": " .. found)
       end
+      figures = figures - (lesson.steps[1].figure and 0 or 1) -- the one that the page opens with
       for number, step in ipairs(lesson.steps) do
         assert.truthy(found:find(("section step%%-%d%%f[%%D]"):format(number)), name)
         figures = figures - (step.figure and 1 or 0)

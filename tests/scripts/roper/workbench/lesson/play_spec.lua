@@ -152,6 +152,7 @@ function expected.attention(play, state)
       found["value" .. i], found["part" .. i] = arrow(value), arrow(part, sum)
       sum = { sum[1] + part[1], sum[2] + part[2] }
       local back = turned("o", part, -own)
+      found["moved" .. i] = arrow(turned("o", value, -own))
       found["back" .. i] = arrow(back, by_distance)
       by_distance = { by_distance[1] + back[1], by_distance[2] + back[2] }
     end
@@ -284,7 +285,7 @@ describe("an interactive figure", function()
     local text = scratch.read(scratch.path("site/play.html"))
     assert.equal(#plays, select(2, text:gsub('<figure class="play" [^>]*hidden=""', "")))
     assert.equal(#plays, select(2, text:gsub("<figcaption>still", "")))
-    assert.equal(1, select(2, text:gsub("<script>", "")))
+    assert.equal(2, select(2, text:gsub("<script>", "")))
     text = scratch.read(scratch.path("paper/play.html"))
     assert.is_nil(text:find("<script>", 1, true))
     assert.is_nil(text:find('class="play"', 1, true))

@@ -1,0 +1,82 @@
+--- HTML of the questions on pages. The script quiz.js checks answers and keeps the record of right
+--- ones in the browser; without it, pages show the question and, folded, its answer.
+---
+--- An element of class "question" has the data of its question: data-kind, data-expect,
+--- data-within, and data-names, the numbers among the variables of the lesson. Each item of its
+--- list of hints may have a condition, in data-if.
+local core = require "roper.core"
+local document = require "roper.base.document"
+local markup = require "roper.base.markup"
+local questions = require "roper.workbench.lesson.question"
+local show = require "roper.workbench.lesson.show"
+local tables = require "roper.base.tables"
+local h = markup.h
+
+local M = {}
+
+-- The numbers among the variables of a scope, as a JSON object.
+local function numbers(scope)
+  local found = {}
+  for name, value in pairs(scope) do
+    if math.type(value) and value == value and math.abs(value) < math.huge then
+      found[name] = value
+    end
+  end
+  return core.json_encode(found)
+end
+
+-- The list of hints, those with a condition first.
+local function hints(question, render)
+  return h.ul { class = "hints", hidden = true,
+    tables.map(question.conditions, function(hint)
+      return h.li { ["data-if"] = hint[1], render(document.prose(hint[2])) }
+    end),
+    tables.map(question.further, function(hint) return h.li { render(document.prose(hint)) } end) }
+end
+
+--- Can a page check an answer to this question?
+---@return boolean
+function M.is_checked(question)
+  return question.kind == "choice" or question.kind == "number"
+end
+
+--- A question that is answered on the page, if it can be checked there.
+---@param question table
+---@param where {id: string, head: string, lesson: string, step: integer} id: of the element;
+---   head: words before the question
+---@param scope table the variables of the lesson
+---@param render fun(tree: any): any makes page nodes of a document
+---@return any node
+function M.question(question, where, scope, render)
+  local is_number, is_checked = question.kind == "number", M.is_checked(question)
+  return h.div { class = "question", id = where.id, ["data-kind"] = is_checked and question.kind,
+    ["data-expect"] = is_number and ("%.17g"):format(questions.expected(question, scope))
+      or is_checked and question.expect,
+    ["data-within"] = is_number and question.within,
+    ["data-names"] = is_number and numbers(scope),
+    render(show.question(question, where.head)),
+    is_checked and hints(question, render),
+    question.kind == "line" and render(document.paragraph({ "Its answer is a line of Lua: run ",
+      document.code(("./roper lesson %s %d"):format(where.lesson, where.step)),
+      " in a terminal." }, "check")),
+    render(document.details("Answer", show.answer(question), "answer")) }
+end
+
+--- A line for the number of questions that were answered, which quiz.js fills.
+---@param lesson string its name
+---@param count integer the number of questions that a page can check
+---@return any node
+function M.progress(lesson, count)
+  return count > 0 and h.p { class = "progress check", hidden = true, ["data-lesson"] = lesson,
+    ["data-count"] = count }
+end
+
+--- The style and the script of pages with questions.
+---@return any style
+---@return any script
+function M.assets()
+  return markup.asset "workbench/lesson/quiz.css",
+    h.script { markup.asset "workbench/lesson/quiz.js" }
+end
+
+return M

@@ -1,0 +1,157 @@
+require("roper")
+local browser = require("tests.browser")
+local core = require("roper.core")
+local lessons = require("roper.workbench.lesson")
+local page = require("roper.workbench.lesson.page")
+local questions = require("roper.workbench.lesson.question")
+local quiz = require("roper.workbench.lesson.quiz")
+local scratch = require("tests.scratch")
+local steps = require("roper.workbench.lesson.step")
+
+-- Gives the answers in `asked`, a list of {id, answers}, and lists the responses: "right", "hint N"
+-- for the N-th hint, or "malformed".
+local ANSWER <const> = [[
+  addEventListener("load", () => {
+    const lines = [];
+    for (const { id, answers } of asked) {
+      const question = document.getElementById(id);
+      const hints = [...question.querySelectorAll(".hints > li")].map((hint) =>
+        "Not yet. " + hint.textContent);
+      for (const answer of answers) {
+        if (question.dataset.kind === "choice") {
+          question.querySelectorAll(".choices button")[answer - 1].click();
+        } else {
+          question.querySelector("input").value = answer;
+          question.querySelector("form").requestSubmit();
+        }
+        const said = question.querySelector(".status").textContent;
+        const hint = hints.indexOf(said) + 1;
+        const is_right = question.dataset.state === "right" && said.startsWith("Right")
+          && question.querySelector("details.answer").open;
+        lines.push(`${id} ${answer} -> ${is_right ? "right" : hint ? "hint " + hint
+          : question.dataset.state}`);
+        question.querySelector("details.answer").open = false;
+      }
+    }
+    document.body.textContent = lines.join("\n") + "\n";
+  });
+]]
+
+-- Answers to a question: the right one, those that its hints mention, and some others.
+local function answers_to(question, right)
+  local list = {}
+  if question.kind == "choice" then
+    for i in ipairs(question.choices) do
+      list[i] = i
+    end
+    return list
+  end
+  list = { ("%.17g"):format(right), "12345.678", "-1/0", "0/0", "word", "1 +",
+    "2 ^ 3 ^ 0.5 % 7 // 2", "-2 ^ 2", "math.max(1, 2)", "1e-3", "0x10", "not 1", "{1}", "" }
+  for _, hint in ipairs(question.conditions) do
+    for number in hint[1]:gmatch "%-?%f[%w.]%d[%w.]*" do
+      list[#list + 1] = number
+    end
+    list[#list + 1] = hint[1]:match "it %- (math%..-)%) <"
+  end
+  return list
+end
+
+-- The response of the terminal, in the words of ANSWER. Hints without a condition come in turn.
+local function response(question, answer, scope, expected, tries)
+  local line = question.kind == "choice" and questions.letter(answer) or answer
+  local verdict = questions.judge(question, line, steps.layer(scope), expected)
+  if verdict.kind == "right" then
+    return "right", tries
+  elseif verdict.kind ~= "wrong" then
+    return "malformed", tries
+  end
+  for i, hint in ipairs(question.conditions) do
+    if hint[2] == verdict.hint then
+      return "hint " .. i, tries
+    end
+  end
+  tries = math.min(tries + 1, #question.further)
+  return ("hint %d"):format(#question.conditions + tries), tries
+end
+
+describe("questions on pages", function()
+  local all, path, reason
+
+  setup(function()
+    scratch.create()
+    all = lessons.all()
+    path, reason = browser.find()
+    page.write(all, scratch.path("site"))
+  end)
+  teardown(scratch.remove)
+
+  local function read(name)
+    return scratch.read(scratch.path("site/" .. name .. ".html"))
+  end
+
+  it("respond like the terminal to every answer that a lesson lists", function()
+    if not path then
+      pending(reason)
+      return
+    end
+    local pages, expected = {}, {}
+    for i, lesson in ipairs(all) do
+      local asked, lines, scope = {}, {}, steps.scope()
+      for number, step in ipairs(lesson.steps) do
+        steps.prepare(step, scope)
+        for j, question in ipairs(questions.of(step)) do
+          if quiz.is_checked(question) then
+            local id = ("question-%d-%d"):format(number, j)
+            local right, tries = questions.expected(question, scope), 0
+            local answers = answers_to(question, right)
+            asked[#asked + 1] = { id = id, answers = core.json_array(answers) }
+            for _, answer in ipairs(answers) do
+              local word
+              word, tries = response(question, answer, scope, right, tries)
+              lines[#lines + 1] = ("%s %s -> %s\n"):format(id, answer, word)
+            end
+          end
+        end
+      end
+      pages[i] = { read(lesson.name), ("const asked = %s;"):format(core.json_encode(
+        core.json_array(asked))) .. ANSWER }
+      expected[i] = table.concat(lines)
+    end
+    local rights = 0
+    for i, document in ipairs(browser.load_all(path, pages)) do
+      local body = document:match("<body[^>]*>(.*)</body>"):gsub("&lt;", "<"):gsub("&gt;", ">")
+      local given = body:gmatch("[^\n]*\n")
+      for line in expected[i]:gmatch("[^\n]*\n") do
+        assert.equal(line, given(), all[i].name)
+      end
+      assert.is_nil(given())
+      rights = rights + select(2, body:gsub("%-> right\n", ""))
+    end
+    assert.is_true(rights >= 80, rights)
+  end)
+
+  it("are remembered by the browser until they are forgotten", function()
+    if not path then
+      pending(reason)
+      return
+    end
+    local text = read("rotation")
+    local function load(script)
+      return browser.load(path, text, script)
+    end
+    local answered = load([[addEventListener("load", () => {
+      localStorage.clear();
+      const question = document.getElementById("question-1-1");
+      question.querySelector("input").value = "-1";
+      question.querySelector("form").requestSubmit();
+    });]])
+    assert.truthy(answered:find(">1 of %d+ questions answered%. <button"))
+    assert.truthy(answered:find('data%-state="right".-<p class="status"[^>]*>Right%.'))
+    assert.truthy(load():find('>1 of %d+ questions.*data%-state="right"'))
+    local forgotten = load([[addEventListener("load", () =>
+      document.querySelector(".progress button").click());]])
+    assert.is_nil(forgotten:find(">[1-9]%d* of %d+ questions"))
+    assert.is_nil(forgotten:find('data-state="', 1, true))
+  end)
+end)
