@@ -29,7 +29,8 @@ return roper.lesson {
 
         In RoPE all of these small rotations are the same. Recent schemes give each token its own
         angle $α_t$ and its own rotation $G_t = R(-α_t)$. The key is rotated by the product of the
-        rotations of all tokens after it, including the query's own.]],
+        rotations of all tokens after it, including the query's own. (PaTH,
+        [Yang et al. 2025](arXiv:2505.16381), has maps like reflections in place of rotations.)]],
       formula = [[
         R_{n-m} &= R_{-1} R_{-1} ⋯ R_{-1}
         G_{m←n} &= G_m G_{m-1} ⋯ G_{n+1}
@@ -143,7 +144,9 @@ return roper.lesson {
         Now compute the angle of a token from its input $x_t$, the features with which it enters the
         layer. In a model the weights $w$ are trained, with other weights for each pair
         ([Movahedi et al. 2026](arXiv:2511.17388), [Godavarti 2026](arXiv:2606.24975)). The content
-        then chooses what is counted as distance.
+        then chooses what is counted as distance. (The code of the first paper,
+        [selective-rope](https://github.com/timurcarstensen/selective-rope), divides $x_t$ by its
+        length, and has two maps and a convolution over the last tokens in place of $w$.)
 
         As an example, take one pair and texts of letters and blanks. A blank has the angle
         20 degrees and a letter 0. The score then depends on the number of words between query and
@@ -278,8 +281,8 @@ return roper.lesson {
         There is a limit. A far score is about 0, not minus infinity. Its token still counts
         $e^0 = 1$ in the softmax. If there are enough far tokens, they outweigh the near one.
         According to the abstract, no rotations avoid this unless something controls the total
-        weight of the far tokens. ALiBi does: it subtracts a penalty that grows with the
-        distance.]],
+        weight of the far tokens. ALiBi does ([Press et al. 2021](arXiv:2108.12409)): it subtracts a
+        penalty that grows with the distance.]],
       formula = [["weight of the near token" = {e^s}/{e^s + F}]],
       predict = {
         question = [[A near token has the score 5, and $F$ far tokens have the score 0. For which
@@ -323,10 +326,11 @@ return roper.lesson {
         values have a common part $u$. (Parts that differ at random cancel anyway.) If values are
         not rotated, the output contains $u$, however many tokens there are.
 
-        Now rotate the values like the keys. This is RoPER with accumulated angles: rotate each
-        value by its $Φ_n$, take the weighted sum, and rotate the result back by $Φ_m$. The check
-        below proves the formula. In it, $c$ are the accumulated angles of the values, and $f$ is
-        that of the query.
+        Now rotate the values like the keys. This is RoPER
+        ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)) with accumulated angles:
+        rotate each value by its $Φ_n$, take the weighted sum, and rotate the result back by $Φ_m$.
+        The check below proves the formula. In it, $c$ are the accumulated angles of the values,
+        and $f$ is that of the query.
 
         Let the angles be random. The square of the length of the sum is a sum over pairs of far
         tokens. Two of them at distance $r$ contribute $ρ^r$ at most in the mean, as derived above.
@@ -334,8 +338,9 @@ return roper.lesson {
         gets shorter as $F$ grows. With RoPER's fixed angles, a common part cancels only in pairs
         that complete a turn. The slowest do not.
 
-        The abstract agrees: for rotations, if values are rotated as well, the remaining
-        contributions of far tokens combine incoherently, which extends the range.]],
+        The abstract of [Godavarti 2026](arXiv:2606.24975) agrees: for rotations, if values are
+        rotated as well, the remaining contributions of far tokens combine incoherently, which
+        extends the range.]],
       formula = [[
         o_m = Σ_n a_{mn} G_{m←n} v_n = R(-Φ_m) Σ_n a_{mn} R(Φ_n) v_n
         E |{1}/{F} Σ_n G_{m←n} u|² ≤ {1 + ρ}/{(1 - ρ) F} |u|²]],

@@ -22,11 +22,14 @@ return roper.lesson {
         the points around it. An echo is a convolution, too: each sound is repeated a moment later,
         more softly.
 
-        RoPER's output has this form. The matrix $R_{i-n}$ is its kernel. The attention weight is a
-        second factor, which depends on the content of the tokens. So RoPER is a convolution that
-        can also ignore inputs. Facts about convolutions help to understand RoPER.
+        The output of RoPER ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)) has
+        this form. The matrix $R_{i-n}$ is its kernel. The attention weight is a second factor,
+        which depends on the content of the tokens. So RoPER is a convolution that can also ignore
+        inputs. Facts about convolutions help to understand RoPER.
 
-        (The same operation is also known as VO-RoPE, and as RoVE, the attentive convolution.)]],
+        (The operation was found again twice: as VO-RoPE ([Su
+        2025](https://kexue.fm/archives/10862)), and as RoVE, with the name attentive convolution
+        ([García-Castellanos et al. 2026](arXiv:2606.11275)).)]],
       formula = [[
         "convolution:" o_n &= Σ_i K(i - n) v_i
         RoPER: o_n &= Σ_i a_{n,i} R_{i-n} v_i]],

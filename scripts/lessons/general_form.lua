@@ -24,8 +24,9 @@ return roper.lesson {
         hours. The pairs are like such hands: the first rotates by 1 radian per position, and each
         following pair is slower.
 
-        Pair $t$, counted from 0, rotates by $θ_t$ per position. With 128 features, the last pair
-        takes 54,410 positions for one full turn.]],
+        Pair $t$, counted from 0, rotates by $θ_t$ per position
+        ([Su et al. 2021](arXiv:2104.09864), section 3.3). With 128 features, the last pair takes
+        54,410 positions for one full turn.]],
       formula = "θ_t = base^(-2t/d),   t = 0 … d/2 - 1,   base = 10000",
       predict = {
         question = [[Take $d = 8$, so the pairs are $t = 0, 1, 2, 3$. What is $θ_t$ of the pair
@@ -141,8 +142,9 @@ return roper.lesson {
     { title = "Without the zeros",
       text = [[
         Most entries of that matrix are 0, so programs do not multiply by it. They use three steps
-        instead. Multiply the vector by the cosines, element by element. Rotate each of its pairs by
-        90 degrees and multiply by the sines. Add the two.
+        instead ([Su et al. 2021](arXiv:2104.09864), eq. 34). Multiply the vector by the cosines,
+        element by element. Rotate each of its pairs by 90 degrees and multiply by the sines. Add
+        the two.
 
         This works because $x' = x cos φ - y sin φ$ and $y' = y cos φ + x sin φ$: the cosines
         multiply the pair $(x, y)$, and the sines multiply the pair $(-y, x)$.]],
@@ -156,29 +158,29 @@ return roper.lesson {
         expect = 3,
         answer = [[$(-x₄, x₃)$: the cosine is 0, and the sine is 1.
 
-          A widespread copy of the paper has this line garbled. Its last pair is $-x_{d-1}, x_d$,
-          which gives the second choice. It also has a table of two columns in place of the vectors
-          of cosines and sines. The first column gives only the first components of the pairs
-          correctly, the second column only the second.]],
+          Some slides print the last pair as $-x_{d-1}, x_d$
+          ([issue 9 of pytorch-llama](https://github.com/hkproj/pytorch-llama/issues/9)), which
+          gives the second choice. The check below refutes it, and the two other wrong choices.]],
         hints = {
           { "it == 1", "There is a minus in the vector that is multiplied by the sines." },
-          { "it == 2", "That changes a sign and swaps nothing. A misprinted copy has it, too." },
+          { "it == 2", "That changes a sign and swaps nothing. What do the sines multiply?" },
           { "it == 4", "That rotates clockwise." },
           "$cos 90° = 0$ and $sin 90° = 1$. What is left of the two products?" } },
       identity = { "rotation(m)*x == x*cos(m) + pair(-x[2], x[1])*sin(m)",
         wrong = {
-          { "rotation(m)*x == pair(x[1]*cos(m) - x[2]*sin(m), -x[2]*sin(m) + x[1]*cos(m))",
-            source = "the first column of the garbled table" },
-          { "rotation(m)*x == pair(x[1]*sin(m) - x[2]*cos(m), x[2]*cos(m) + x[1]*sin(m))",
-            source = "its second column" },
-          { "rotation(m)*x == x*cos(m) + pair(-x[1], x[2])*sin(m)", source = "its last pair" } } },
+          { "rotation(m)*x == x*cos(m) + pair(-x[1], x[2])*sin(m)",
+            source = "the last pair on the slides" },
+          { "rotation(m)*x == x*cos(m) + pair(x[2], x[1])*sin(m)", source = "without the minus" },
+          { "rotation(m)*x == x*cos(m) + pair(x[2], -x[1])*sin(m)", source = "clockwise" } } },
     },
     { title = "Which features make a pair?",
       text = [[
         The paper pairs neighboring features: 0 and 1, 2 and 3, and so on ("interleaved"). Many
         programs split the vector into two halves and pair feature $t$ of the first half with
-        feature $t$ of the second ("half"). Both rotate pair $t$ by the same angle. Only the order
-        of the features differs.]],
+        feature $t$ of the second ("half"). A post from 2021 shows code for both
+        ([Biderman et al. 2021](https://blog.eleuther.ai/rotary-embeddings/)): GPT-NeoX splits the
+        vector, Mesh Transformer JAX pairs neighbors. Both rotate pair $t$ by the same angle. Only
+        the order of the features differs.]],
       predict = {
         { question = [[A vector has the features 0 to 7. With "half", which feature is paired with
             feature 1?]],
@@ -260,9 +262,10 @@ return roper.lesson {
         sample = [[restored = roper.position.convert_pairing(convert(Wq), "interleaved", "half")]],
         answer = [[The first name is the current pairing of the weights, the second the new one.
 
-          RoPE rotates only queries and keys, so only their weights are converted. RoPER also
-          rotates the values, and rotates the output back. There the rows of the value matrix are
-          reordered as well, and so are the columns of the output matrix.]],
+          RoPE rotates only queries and keys, so only their weights are converted. RoPER
+          ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)) also rotates the
+          values, and rotates the output back. There the rows of the value matrix are reordered as
+          well, and so are the columns of the output matrix.]],
         hints = {
           { "restored == nil", "Set the variable: `restored = ...`." },
           { "(restored - convert(convert(Wq))):abs():max():item() == 0",

@@ -23,8 +23,9 @@ return roper.lesson {
 
         Linear attention replaces the exponential of the softmax. Apply a function $φ$ with positive
         results to each feature of query and key. The dot product of the results measures how well
-        the two match. Divide these matches by their sum to get the weights. Here $φ(x)$ is $1 + x$
-        for $x > 0$ and $e^x$ otherwise.
+        the two match. Divide these matches by their sum to get the weights
+        ([Su et al. 2021](arXiv:2104.09864), eq. 18). Here $φ(x)$ is $1 + x$ for $x > 0$ and $e^x$
+        otherwise, as in [Katharopoulos et al. 2020](arXiv:2006.16236).
 
         (The library adds 0.000001 to the denominator, so its result differs in the last digits.)]],
       formula = "o = {Σ_i (φ(q) · φ(k_i)) v_i}/{Σ_i φ(q) · φ(k_i)}",
@@ -124,8 +125,8 @@ return roper.lesson {
     { title = "The rotation, and which sum can be shared",
       text = [[
         Now add positions. Rotate $φ(q)$ and $φ(k)$ by their positions
-        ([Su et al. 2021](arXiv:2104.09864), section 3.3). This is done only in the numerator, for
-        a reason given below. The match becomes relative, as in `relative-score`.
+        ([Su et al. 2021](arXiv:2104.09864), eq. 19). This is done only in the numerator, for a
+        reason given below. The match becomes relative, as in `relative-score`.
 
         Can all queries still share one sum? It must be a sum over the keys that is the same for the
         queries at all positions $m$.]],
@@ -136,9 +137,9 @@ return roper.lesson {
           "none of them" },
         expect = 3,
         answer = [[The sum of the rotated keys. The query is rotated outside of the sum, by $R_m$:
-          $(Σ_i (R_i k_i) v_iᵀ)ᵀ R_m q$. Some notes on RoPE use the sum of the unrotated keys again,
-          because a rotation does not change lengths. But each key is rotated by another angle, so
-          the sum changes. Their formula and their reason are both refuted here.]],
+          $(Σ_i (R_i k_i) v_iᵀ)ᵀ R_m q$. Could the sum of the unrotated keys be used again, because
+          a rotation does not change lengths? No: each key is rotated by another angle, so the sum
+          changes, and so does its length. Both are refuted here.]],
         hints = {
           { "it == 1", "It contains $m$, so each query would need another sum." },
           { "it == 2", "There no key is rotated, so the positions of the keys are missing." },
@@ -148,9 +149,9 @@ return roper.lesson {
           .. " == transpose(sum(rotate(k, i)*transpose(v)))*rotate(q, m)",
         wrong = {
           { "sum(dot(q, rotate(k, i - m))*v) == transpose(sum(k*transpose(v)))*rotate(q, m)",
-            source = "notes on RoPE: the unrotated sum reused" },
+            source = "the unrotated sum used again" },
           { "dot(sum(rotate(k, i)), sum(rotate(k, i))) == dot(sum(k), sum(k))",
-            source = "their reason: the sum keeps its length" } } } },
+            source = "as if the sum kept its length" } } } },
     { title = "Rotate before φ, or after?",
       text = [[
         So far we have applied $φ$ first and rotated then. The other order seems equally good:
@@ -213,8 +214,9 @@ return roper.lesson {
         $φ$ makes all matches positive. So their sum, the denominator, is positive too. A rotation
         can make a match negative: then the angle between the arrows is more than 90 degrees.
 
-        In the numerator this is allowed, so a value can have a negative weight. The code multiplies
-        queries and keys by 4 to make this clearly visible in the weights.]],
+        In the numerator this is allowed, so a value can have a negative weight
+        ([Su et al. 2021](arXiv:2104.09864), section 3.3). The code multiplies queries and keys by 4
+        to make this clearly visible in the weights.]],
       predict = {
         question = "What could go wrong if the matches in the denominator were rotated as well?",
         choices = { "Their sum could be near 0, and the output huge.",

@@ -15,7 +15,7 @@ return roper.lesson {
     { title = "An error in the angle changes everything after it",
       text = [[
         Models calculate with few digits, to be fast. Texts get longer and longer. This lesson shows
-        how the two conflict, and what to do about it.
+        how the two conflict ([Wang et al. 2024](arXiv:2411.13476)), and what to do about it.
 
         At position $p$ a pair is rotated by $pθ$. The first pair has $θ = 1$ radian, so at position
         131072 it has made 20,860 full turns. Full turns change nothing; only the rest counts. So an
@@ -80,6 +80,11 @@ return roper.lesson {
         in.
 
         By product: multiply $p$ by $θ$ in the working type. Then take the cosine and the sine.
+        Programs did this with short types, too
+        ([issue 1003 of GPT-NeoX](https://github.com/EleutherAI/gpt-neox/issues/1003)). In 2026 a
+        program drew images of a single color, because in bfloat16 all positions of an image were
+        rounded to the same number ([pull request 13922 of
+        Diffusers](https://github.com/huggingface/diffusers/pull/13922)).
 
         By recurrence: rotate the previous entry by $θ$ in the working type. There are no large
         angles, but the rounding errors of all steps add up.
@@ -170,7 +175,9 @@ return roper.lesson {
     { title = "What the library does",
       text = [[
         The library computes its angles and tables in float64 and rounds last, whatever the type of
-        the features is. (A position need not be a whole number.)
+        the features is. (A position need not be a whole number.) Other programs compute them in
+        float32, such as Transformers since 2024 ([pull request
+        29285](https://github.com/huggingface/transformers/pull/29285)).
 
         The code rotates 64 vectors of 128 features in float32 and in float64. Its function
         `error_at` returns the largest difference between the two.]],

@@ -60,8 +60,9 @@ return roper.lesson {
         does not change if both are rotated by the same angle. The query is then back where it was.
         The key has been rotated $n$ forward and $m$ back: by $n - m$.
 
-        Relative positions in RoPE follow from this one line. Note the order: the key is rotated by
-        $n - m$, not by $m - n$.]],
+        Relative positions in RoPE follow from this one line
+        ([Su et al. 2021](arXiv:2104.09864), eq. 16, without the weight matrices). Note the order:
+        the key is rotated by $n - m$, not by $m - n$.]],
       formula = "(R_m q) · (R_n k) = q · R_{n-m} k",
       predict = { {
         question = [[The frequency is 20 degrees per position. Query and key are both the arrow
@@ -153,8 +154,8 @@ return roper.lesson {
           $y = (0, 1)$ we get $W x · y = (1, 0) · (0, 1) = 0$. What is $x · W y$?]],
         expect = "2",
         answer = [[$W y = (2, 1)$, and $x · W y = 2$, not 0. With the transposed matrix,
-          $Wᵀ y = (0, 1)$, it is 0, as it should be. RoFormer's eq. 16 omits the transpose: it
-          prints $W_q$ in place of $W_qᵀ$.]],
+          $Wᵀ y = (0, 1)$, it is 0, as it should be. The paper omits the transpose: it prints $W_q$
+          in place of $W_qᵀ$ ([Su et al. 2021](arXiv:2104.09864), eq. 16).]],
         hints = { { "it == 0", "That is $W x · y$. Compute $W y$: each row times $y$." },
           { "it == 1", "That is the second number of $W y$. $x$ selects the first." },
           "$W y$ has two numbers: the first row times $y$, and the second row times $y$." } },
@@ -210,7 +211,9 @@ return roper.lesson {
       text = [[
         A score depends only on the distance $p$. But how? Let query and key be the same vector of
         $d = 64$ ones, written 1 below. Each pair of the query and of the key is then the arrow
-        $(1, 1)$. At distance $p$ the angle between the two arrows of pair $t$ is $p θ_t$.]],
+        $(1, 1)$. At distance $p$ the angle between the two arrows of pair $t$ is $p θ_t$.
+        (For any two vectors, the paper bounds the score by a number that decays with the distance:
+        [Su et al. 2021](arXiv:2104.09864), section 3.4.3.)]],
       formula = "1 · R_p 1 = 2 Σ_t cos(p θ_t)",
       predict = {
         question = "What is the score at distance 0?",

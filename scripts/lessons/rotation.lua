@@ -171,9 +171,9 @@ return roper.lesson {
         question = [[An arrow has the angle 20 degrees, and $θ$ is 30 degrees. What is its angle at
           position 4, in degrees?]],
         expect = "20 + 4 * 30",
-        answer = [[$20 + 4 · 30 = 140$. Some notes on RoPE print $α + θ$ here. That would be 50 at
-          every position. It is already false at position 0, where the angle does not change. The
-          check below refutes it.]],
+        answer = [[$20 + 4 · 30 = 140$. Do not forget the position: $α + θ$ would be 50 at every
+          position. It is already false at position 0, where the angle does not change. The check
+          below refutes it.]],
         hints = { { "it == 50", "That is $α + θ$, the angle at position 1." },
           { "it == 120", "That is the rotation. Add the angle at the start." },
           { "it == 200", "Only $θ$ is multiplied by 4, not the 20 degrees." },
@@ -185,7 +185,7 @@ return roper.lesson {
         wrong = {
           { "rotate(pair(r*cos(alpha), r*sin(alpha)), m)"
             .. " == pair(r*cos(alpha + 1), r*sin(alpha + 1))",
-            source = "printed in notes on RoPE: α + θ" } } } },
+            source = "α + θ: the position forgotten" } } } },
     { title = "Rotations add up",
       text = [[
         Rotating by position $b$ and then by position $a$ is the same as rotating by $a + b$. This

@@ -17,9 +17,9 @@ return roper.lesson {
   steps = {
     { title = "The test: shift the text",
       text = [[
-        RoPER is a few lines of code. Each of them can contain a mistake, and the model may train
-        all the same. Most of the mistakes below occurred in real programs. One test finds nearly
-        all of them.
+        RoPER ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)) is a few lines of
+        code. Each of them can contain a mistake, and the model may train all the same. Most of the
+        mistakes below occurred in real programs. One test finds nearly all of them.
 
         An output that depends only on relative positions does not change if the whole text moves.
         So compute it with positions 0 to 5 and with positions 1000 to 1005, and compare. The
@@ -56,9 +56,12 @@ return roper.lesson {
       claims = { { "moved < 1e-12", instead = { "c - two * s", "c + two * s" } } } },
     { title = "Values rotated twice",
       text = [[
-        Until 2024, labml's implementation of RoPER rotated the values twice. One line rotated them,
-        and the weighted sum a few lines later rotated them again. A reader asked whether this was
-        intended (issue 251). The output was rotated back once, as it should be.]],
+        Until 2024, labml's annotated implementation of RoPER
+        ([Jayasiri 2022](https://nn.labml.ai/transformers/rope/value_pe/index.html)) rotated the
+        values twice. One line rotated them, and the weighted sum a few lines later rotated them
+        again. A reader asked whether this was intended ([issue
+        251](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/251)).
+        The output was rotated back once, as it should be.]],
       formula = "o_n = R_{-n} Σ_i a_{n,i} R_i R_i v_i",
       predict = { question = "By how many positions in total is the value of $i$ rotated in $o_n$?",
         choices = { "$i - n$", "$2i - n$", "$2(i - n)$" }, expect = 2,
@@ -80,7 +83,11 @@ return roper.lesson {
         Without the last rotation, each value in the output is rotated by its own position $i$,
         which is not a distance. This mistake is easy to make in a program written for RoPE, which
         does not rotate the output. In 2026 it occurred in two programs for DeepSeek-V4, a model
-        that rotates its values. (See pull request 928 of Primus and pull request 186 of Atlas.)]],
+        that rotates its values ([pull request 928 of
+        Primus](https://github.com/AMD-AGI/Primus/pull/928), [pull request 186 of
+        Atlas](https://github.com/Avarok-Cybersecurity/atlas/pull/186)). A reviewer of llama.cpp
+        asked what the last rotation is for ([pull request
+        24162](https://github.com/ggml-org/llama.cpp/pull/24162)).]],
       formula = "o_n = Σ_i a_{n,i} R_i v_i",
       predict = { question = [[The first pair has the frequency $θ = 1$. Shift the text by 3
           positions. By how many radians does this mistake rotate the first pair of the output?]],
@@ -146,7 +153,8 @@ return roper.lesson {
         before they were stored, so they are used as they are. A program that rotates the whole
         cache with each new token rotates a key again and again. After the second time the score
         depends on $2n - m$, which is not a distance. It is the same mistake as for the values, now
-        in the keys. (In 2026 it was found in the review of pull request 110 of Shainet.)]],
+        in the keys. (In 2026 it was found in a review: [pull request 110 of
+        Shainet](https://github.com/NeuraLegion/shainet/pull/110).)]],
       formula = "(R_m q) · (R_n R_n k) = q · R_{2n-m} k",
       code = [[
         function cached(p) return weights(rotate(q, p), rotate(rotate(k, p), p)) end
@@ -181,7 +189,8 @@ return roper.lesson {
       text = [[
         Rotate both queries and keys in the opposite direction. Everything is still relative, only
         mirrored, and a model trained this way can learn the same. nanochat rotates this way, and a
-        comment on its pull request 489 explains why it stays. But its weights cannot be used with
+        comment explains why it stays ([pull request
+        489](https://github.com/karpathy/nanochat/pull/489)). But its weights cannot be used with
         code that rotates forward.
 
         If only one side is rotated in the opposite direction, the score depends on the sum of the
@@ -209,8 +218,9 @@ return roper.lesson {
 
         First, weights that were trained with one pairing are run with code for the other. Second,
         queries and keys use different pairings. In 2023 the converter of llama.cpp reordered the
-        queries of TinyLlama correctly, but not the keys. The model wrote gibberish (pull request
-        3364).]],
+        queries of TinyLlama correctly, but not the keys ([pull request
+        3364](https://github.com/ggml-org/llama.cpp/pull/3364)). The model wrote gibberish
+        ([issue 24 of TinyLlama](https://github.com/jzhang38/TinyLlama/issues/24)).]],
       predict = { question = "Which of the two does the shift find?",
         choices = { "both", "only the first: other pairs in queries and keys alike",
           "only the second: other pairs in the keys alone", "neither" }, expect = 3,
@@ -238,10 +248,10 @@ return roper.lesson {
     { title = "Angles in half precision",
       text = [[
         Models often use short number formats. float16 has 11 significant bits, bfloat16 has 8. If a
-        whole model is converted to one of them, the angles are often converted, too. A report on
-        GPT-NeoX in 2023 (issue 1003) looked at the angle of the second of 16 pairs at position
-        1857. It should be 1044.27 and was 1045. Between 1024 and 2048, float16 has only whole
-        numbers.
+        whole model is converted to one of them, the angles are often converted, too. In 2023 a
+        report on GPT-NeoX ([issue 1003](https://github.com/EleutherAI/gpt-neox/issues/1003)) looked
+        at the angle of the second of 16 pairs at position 1857. It should be 1044.27 and was 1045.
+        Between 1024 and 2048, float16 has only whole numbers.
 
         A small shift of the text changes little. A large shift changes a lot. So finding this
         mistake requires large positions. `precision` shows how to avoid it: compute the angles in

@@ -14,21 +14,21 @@ local show = require("roper.workbench.lesson.show")
 local steps = require("roper.workbench.lesson.step")
 local width = require("roper.base.text").width
 
--- The misprinted equations: the lesson that refutes each, and where it was printed.
+-- Misprinted and mistaken equations: the lesson that refutes each, and the source of each.
 local MISPRINTS = {
   { "why-position", "RoFormer, eq. 4: k for i" },
-  { "rotation", "printed in notes on RoPE: α + θ" },
-  { "general-form", "the first column of the garbled table" },
-  { "general-form", "its second column" },
-  { "general-form", "its last pair" },
+  { "rotation", "α + θ: the position forgotten" },
+  { "general-form", "the last pair on the slides" },
+  { "general-form", "without the minus" },
+  { "general-form", "clockwise" },
   { "relative-score", "RoFormer, eq. 16" },
   { "relative-distance", "the RoPER study, first component: sin m for sin n" },
   { "relative-distance", "the RoPER study, second component" },
   { "relative-distance", "the RoPER study, last line" },
   { "relative-distance", "with v⁽¹⁾ twice only" },
   { "relative-distance", "with θ twice only" },
-  { "linear-attention", "notes on RoPE: the unrotated sum reused" },
-  { "linear-attention", "their reason: the sum keeps its length" },
+  { "linear-attention", "the unrotated sum used again" },
+  { "linear-attention", "as if the sum kept its length" },
 }
 
 describe("the lessons", function()

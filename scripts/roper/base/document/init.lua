@@ -19,7 +19,7 @@ local M = {}
 local FORMS <const> = {
   code = "()`([^`]*)`()",
   math = "()%$([^%s$][^$]*)%$()",
-  link = "()(%[[^%]]+%]%(arXiv:[^)]*%))()",
+  link = "()(%[[^%]]+%]%(%a+:[^)]*%))()",
 }
 
 -- The first such part at or after an index: its kind, first byte, content and the byte after it.
@@ -69,19 +69,27 @@ end
 --- A line break in a paragraph.
 M.BREAK = { kind = "break" }
 
--- A paper: "[Su et al. 2021](arXiv:2104.09864)".
-local function paper(source)
-  local text, number = source:match "^%[(.*)%]%(arXiv:(.*)%)$"
-  if not number:find "^%d%d%d%d%.%d%d%d%d%d?$" then
-    error("expected the number of a paper such as arXiv:2104.09864, got arXiv:" .. number, 0)
+--- A link to a source. A terminal shows only the number of a paper after the text.
+---
+--- Errors: an address of another form.
+---@param text any
+---@param address string a paper, "arXiv:2104.09864", or a page, "https://kexue.fm/archives/10862"
+---@return table inline
+function M.citation(text, address)
+  local number = address:match "^arXiv:(.*)$"
+  if number and not number:find "^%d%d%d%d%.%d%d%d%d%d?$" then
+    error("expected the number of a paper such as arXiv:2104.09864, got " .. address, 0)
+  elseif not number and not address:find "^https://[%w-]+%.[%w/._~%%#?=&+-]+$" then
+    error("expected arXiv:NUMBER or https://HOST/PATH, got " .. address, 0)
   end
-  return M.link(text, "https://arxiv.org/abs/" .. number, "arXiv:" .. number)
+  return M.link(text, number and "https://arxiv.org/abs/" .. number or address, number and address)
 end
 
---- Text with `code` in backquotes, formulas, `$R_{i-n} v_i$`, and papers,
---- `[Su et al. 2021](arXiv:2104.09864)`. Pages show its minus signs as −, not as hyphens.
+--- Text with `code` in backquotes, formulas, `$R_{i-n} v_i$`, and links to papers and pages,
+--- `[Su et al. 2021](arXiv:2104.09864)`, `[Su 2025](https://kexue.fm/archives/10862)`. Pages show
+--- its minus signs as −, not as hyphens.
 ---
---- Errors: a paper without a number. Errors in formulas are raised when it is rendered.
+--- Errors: those of `citation`. Errors in formulas are raised when it is rendered.
 ---@param text string
 ---@param only "code"|nil the one notation to read; by default all
 ---@return table inline
@@ -91,7 +99,7 @@ function M.prose(text, only)
     local found = special(text, at, only)
     node[#node + 1] = text:sub(at, found and found.first - 1)
     if found then
-      node[#node + 1] = found.kind == "link" and paper(found.inner)
+      node[#node + 1] = found.kind == "link" and M.citation(found.inner:match "^%[(.*)%]%((.*)%)$")
         or M[found.kind]((found.inner:gsub("%s+", " ")))
       at = found.after
     end

@@ -176,8 +176,8 @@ end
 ---@field play? LessonPlay interactive figure that pages show instead if scripts are enabled
 
 --- Defines a lesson. The title and other texts are prose: `code` in backticks (on pages, the name
---- of a lesson becomes a link), `$R_{i-n} v_i$` for an inline formula, and
---- `[Su et al. 2021](arXiv:2104.09864)` for a paper.
+--- of a lesson becomes a link), `$R_{i-n} v_i$` for an inline formula,
+--- `[Su et al. 2021](arXiv:2104.09864)` for a paper, and `[issue 251](https://...)` for a page.
 ---
 --- Formulas are typed as they are read: `Σ_i a_{n,i} R_{i-n} v_i`. `_` and `^` begin an index or a
 --- power: a run of letters and digits, or a group in `{...}` or `(...)`. The characters of Unicode

@@ -10,6 +10,7 @@ local questions = require "roper.workbench.lesson.question"
 local quiz = require "roper.workbench.lesson.quiz"
 local show = require "roper.workbench.lesson.show"
 local slides = require "roper.workbench.lesson.slides"
+local sources = require "roper.workbench.lesson.sources"
 local steps = require "roper.workbench.lesson.step"
 local tables = require "roper.base.tables"
 local h = markup.h
@@ -17,6 +18,8 @@ local h = markup.h
 local M = {}
 
 local TITLE <const> = "Rotary position encodings, step by step"
+
+local LISTS <const> = { index = "all lessons", sources = "their sources" } -- pages of lists
 
 local pages = {} -- set of the names of the lessons whose pages are being written
 
@@ -147,7 +150,7 @@ local function lesson_page(lessons, index, form)
     { style = { style, play_style } })
 end
 
-local function index_page(lessons)
+local function index_page(lessons, link)
   local _, script = quiz.assets()
   return html.page(TITLE, { h.main { render { document.heading(TITLE),
     document.paragraph { "Each lesson needs school trigonometry and the lessons listed with it. "
@@ -158,19 +161,20 @@ local function index_page(lessons)
         document.styled("about", { document.prose(lesson.after), document.BREAK,
           document.prose(prose.demands(lesson)) }),
         quiz.progress(lesson.name, count_checked(lesson)) }
-    end), "1", "lessons") } }, script })
+    end), "1", "lessons"), link } }, script })
 end
 
 --- Writes lessons as HTML pages.
 ---
---- Errors: a single lesson named index; a file cannot be written.
+--- Errors: a single lesson named index or sources; a file cannot be written.
 ---@param lessons table[] in the order of the index
 ---@param path string the folder, created if it does not exist
 ---@param form "html"|"handout"|"slides"|nil "html" by default
 ---@return string index path of the index page
 function M.write(lessons, path, form)
-  if #lessons == 1 and lessons[1].name == "index" then
-    error("lesson: index.html lists all lessons; rename the file index.lua", 0)
+  local name = #lessons == 1 and lessons[1].name
+  if LISTS[name] then
+    error(("lesson: %s.html lists %s; rename the file %s.lua"):format(name, LISTS[name], name), 0)
   end
   files.make(path)
   pages = tables.set(tables.map(lessons, function(lesson) return lesson.name end))
@@ -179,7 +183,7 @@ function M.write(lessons, path, form)
       and slides.page(lesson, address) or lesson_page(lessons, i, form))
   end
   local index = path .. "/index.html"
-  files.write(index, index_page(lessons))
+  files.write(index, index_page(lessons, sources.write(lessons, path, address)))
   return index
 end
 

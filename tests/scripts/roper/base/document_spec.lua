@@ -64,6 +64,18 @@ describe("a document", function()
     assert.equal("$HOME/x and $PATH", terminal.line(document.prose("$HOME/`x` and $PATH", "code")))
   end)
 
+  it("links prose to papers and pages", function()
+    local address = "https://a-b.org/c_d/e-1.html?x=%20#z"
+    local tree = document.paragraphs("See [issue\n251](" .. address .. ").")
+    assert.equal("See issue 251.\n", shown(tree))
+    assert.equal('<p>See <a href="' .. address .. '">issue\n251</a>.</p>', page(tree))
+    for _, wrong in ipairs { "http://a.org", "https://a", "https://a.org/ b", "https://a.org/\"b",
+      "javascript:a", "mailto:a@b.org", "https:" } do
+      assert.error_matches(function() document.prose("[S](" .. wrong .. ")") end,
+        "expected arXiv:NUMBER or https://HOST/PATH, got " .. wrong, 1, true)
+    end
+  end)
+
   it("links code to an address of its own, or that of the page", function()
     local tree = document.paragraph { document.code("a", "a.html"), document.code "b",
       document.code "c" }
@@ -98,7 +110,7 @@ describe("a document", function()
       return format == "svg" and "<?xml version='1'?>\n<svg></svg>" or "▁▂\n"
     end, "drawn")
     assert.equal("▁▂\ndrawn\n", shown(tree))
-    assert.equal("<figure><svg></svg><figcaption>drawn</figcaption></figure>", page(tree))
+    assert.equal("<figure><svg aria-label="drawn"></svg><figcaption>drawn</figcaption></figure>", page(tree))
   end)
 end)
 

@@ -26,6 +26,7 @@ local function list(lessons)
 ./roper lesson 5            a lesson by its number; it continues where you left off
 ./roper lesson 5 2          from step 2
 ./roper lesson FILE.lua     your own lesson
+./roper lesson sources      the papers and programs that the lessons cite
 ./roper lesson --html DIR   pages for a browser; also --handout and --slides
 ]])
   if problem then
@@ -48,6 +49,17 @@ local function chosen(library, parsed)
   return nil, lesson
 end
 
+-- Prints the sources of all lessons. Returns a message if a step or an option is given.
+local function list_sources(library, parsed)
+  for _, name in ipairs { "step", "check", table.unpack(PAGES) } do
+    if parsed[name] then
+      return "sources is not a lesson and takes no step and no options"
+    end
+  end
+  io.stdout:write(render(require("roper.workbench.lesson.sources").document(library.all())))
+  return nil
+end
+
 -- A message if the given step cannot be used.
 local function step_problem(parsed, lesson)
   for _, option in ipairs { "check", table.unpack(PAGES) } do
@@ -63,8 +75,8 @@ return {
   summary = "Learn the mathematics step by step; each claim is checked as you go.",
   define = function(command)
     command:argument("name"):args("?")
-      :description("Name or number of a lesson, or FILE.lua, your own lesson. By default, all "
-        .. "lessons are listed.")
+      :description("Name or number of a lesson, or FILE.lua, your own lesson, or sources, the "
+        .. "papers and programs that the lessons cite. By default, all lessons are listed.")
     command:argument("step"):args("?"):convert(arguments.number("step", "size"))
       :description "Step to begin with, 1 to start over; by default where you left off."
     command:mutex(
@@ -76,6 +88,9 @@ return {
   end,
   run = function(parsed)
     local library = require "roper.workbench.lesson"
+    if parsed.name == "sources" then
+      return list_sources(library, parsed)
+    end
     local lessons, path = chosen(library, parsed)
     local problem = not lessons and path or parsed.step and step_problem(parsed, lessons[1])
     if problem then

@@ -6,6 +6,7 @@ local lessons = require("roper.workbench.lesson")
 local markup = require("roper.base.markup")
 local page = require("roper.workbench.lesson.page")
 local scratch = require("tests.scratch")
+local sources = require("roper.workbench.lesson.sources")
 local tables = require("roper.base.tables")
 
 -- Collects from each page in a frame the width of its content, its formulas, figures (before
@@ -124,7 +125,7 @@ describe("lesson pages", function()
       assert.is_nil(text:find("src=", 1, true))
       assert.is_nil(text:find("@import", 1, true))
       local outside = text:gsub('xmlns[:%w]*="[^"]*"', "")
-        :gsub('<a href="https://arxiv%.org/abs/%d+%.%d+">', ""):match("https?://[^\"<]*")
+        :gsub('<a href="https://[^"]*">', ""):match("https?://[^\"<]*")
       assert.is_nil(outside, lesson.name)
       assert.equal(all[i + 1] ~= nil,
         all[i + 1] ~= nil and text:find(all[i + 1].name .. ".html", 1, true) ~= nil)
@@ -137,21 +138,30 @@ describe("lesson pages", function()
     assert.truthy(page_text:find('<table class="notation"><tbody><tr><th', 1, true))
   end)
 
-  it("link only to papers and existing pages", function()
-    local linked = 0
-    local names = tables.map(all, function(lesson) return lesson.name end)
-    for _, name in ipairs { "index", table.unpack(names) } do
+  it("link only to sources and existing pages", function()
+    local links, targets = {}, {} -- in all lessons, and on the page of sources
+    for _, lesson in ipairs(all) do
+      links[lesson.name] = sources.links(lesson)
+      for link in pairs(links[lesson.name]) do
+        targets[link] = true
+      end
+    end
+    links.index, links.sources = {}, targets
+    html.check(read("sources"))
+    assert.truthy(read("index"):find('<a href="sources.html">', 1, true))
+    for name, expected in pairs(links) do
+      local found = {}
       for target in read(name):gmatch('href="([^"#]+)"') do
         local file = target:match("^([%w-]+%.html)$")
         if file then
           assert.truthy(files.read(scratch.path("site/" .. file)), name .. ": " .. target)
         else
-          assert.truthy(target:find("^https://arxiv%.org/abs/%d%d%d%d%.%d%d%d%d%d?$"), target)
-          linked = linked + 1
+          found[target] = true
         end
       end
+      assert.same(expected, found)
     end
-    assert.is_true(linked >= 9, linked)
+    assert.is_true(#tables.keys(targets) >= 20)
     page.write({ all[4] }, scratch.path("alone"))
     local alone = scratch.read(scratch.path("alone/relative-score.html"))
     assert.truthy(alone:find("<code>rotation</code>", 1, true))
@@ -180,9 +190,9 @@ describe("lesson pages", function()
   end)
 
   it("have unique ids, and refer only to existing ones", function()
-    local ids, names = {}, { "index" }
+    local ids, names = {}, { "index", "sources" }
     for i, lesson in ipairs(all) do
-      names[i + 1] = lesson.name
+      names[i + 2] = lesson.name
     end
     for _, name in ipairs(names) do
       ids[name] = { [""] = true }
@@ -195,7 +205,7 @@ describe("lesson pages", function()
       local text = read(name)
       for target in text:gmatch("href=['\"]([^'\"]+)") do
         local other, id = target:match("^([%w-]*)%.?h?t?m?l?#?([%w-]*)$")
-        local is_outside = target:find("https://arxiv.org/abs/", 1, true) == 1
+        local is_outside = target:find("https://", 1, true) == 1
         assert.truthy(is_outside or other and ids[other == "" and name or other][id],
           name .. ": " .. target)
       end

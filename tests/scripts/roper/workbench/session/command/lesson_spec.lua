@@ -27,8 +27,8 @@ describe("./roper lesson", function()
     assert.truthy(output:find("\n 9  attentive-convolution  RoPER as", 1, true))
     assert.truthy(output:find("\n +%d+ minutes, after rotation, general%-form\n"))
     assert.truthy(output:find("To begin with the first: ./roper lesson why-position\n", 1, true))
-    for _, form in ipairs { "lesson 5 ", "lesson 5 2 ", "lesson FILE.lua ", "--html", "--handout",
-      "--slides" } do
+    for _, form in ipairs { "lesson 5 ", "lesson 5 2 ", "lesson FILE.lua ", "lesson sources ",
+      "--html", "--handout", "--slides" } do
       assert.truthy(output:find(form, 1, true), form)
     end
   end)
@@ -63,6 +63,24 @@ describe("./roper lesson", function()
     assert.is_nil(output:find("4/5", 1, true))
     assert.truthy(output:find("\n5/5  Converting weights\n", 1, true))
     assert.truthy(output:find("✓ every claim holds from step 5 on\n$"))
+  end)
+
+  it("lists the sources of the lessons, with their addresses", function()
+    local status, output, errors = process.run({ "./roper", "lesson", "sources" })
+    assert.equal(0, status)
+    assert.equal("", errors)
+    assert.matches("^Sources\n\nRoPER\n\nHarik and Jayasiri 2022%. ", output)
+    for _, address in ipairs { "https://research.labml.ai/RoPER.html\n", "arXiv:2104.09864\n",
+      "/issues/251\n" } do
+      assert.truthy(output:find(address, 1, true), address)
+    end
+    for _, words in ipairs { { "2" }, { "--check" }, { "--html", "x" } } do
+      status, output, errors = process.run({ "./roper", "lesson", "sources",
+        table.unpack(words) })
+      assert.equal(2, status)
+      assert.equal("", output)
+      assert.truthy(errors:find("sources is not a lesson", 1, true), errors)
+    end
   end)
 
   it("shows the lesson in a file", function()
@@ -133,10 +151,13 @@ describe("./roper lesson", function()
     local slides = scratch.read(scratch.path("--slides/my-own.html"))
     assert.truthy(slides:find("One more", 1, true))
     assert.truthy(slides:find("break-after: page", 1, true))
-    local status, _, errors = process.run({ "./roper", "lesson",
-      scratch.write("index.lua", OWN), "--html", scratch.path("other") })
-    assert.equal(1, status)
-    assert.truthy(errors:find("index.html lists all lessons", 1, true), errors)
+    for name, message in pairs { index = "index.html lists all lessons",
+      sources = "sources.html lists their sources; rename the file sources.lua" } do
+      local status, _, errors = process.run({ "./roper", "lesson",
+        scratch.write(name .. ".lua", OWN), "--html", scratch.path("other") })
+      assert.equal(1, status)
+      assert.truthy(errors:find(message, 1, true), errors)
+    end
   end)
 
   it("rejects unknown lessons, steps and options", function()
