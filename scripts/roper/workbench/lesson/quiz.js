@@ -188,10 +188,10 @@
 
     if (kind === "choice") {
       question.querySelectorAll(".choices > li").forEach((item, i) => {
-        const button = make("button", { type: "button", onclick() {
+        const name = item.querySelector("math") && item.textContent;
+        item.append(make("button", { type: "button", ariaLabel: name, onclick() {
           judge(i + 1, i + 1 === expected);
-        } }, ...item.childNodes);
-        item.append(button);
+        } }, ...item.childNodes));
       });
       answer.before(status);
     } else {
