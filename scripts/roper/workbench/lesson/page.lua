@@ -41,7 +41,8 @@ end
 -- enabled.
 local function results(step, result, scope, form)
   local found = interactive(step, form)
-  return { show.results(result), step.figure and show.figure(step.figure, scope),
+  return { show.results(result), show.python(step),
+    step.figure and show.figure(step.figure, scope),
     found and play.figure(found, html.inline(document.prose(found.caption), address)) }
 end
 
