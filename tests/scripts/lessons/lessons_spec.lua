@@ -49,7 +49,7 @@ describe("the lessons", function()
     for i, lesson in ipairs(lessons.all()) do
       names[i] = lesson.name
     end
-    assert.same({ "why-position", "rotation", "general-form", "relative-score",
+    assert.same({ "ten-minutes", "why-position", "rotation", "general-form", "relative-score",
       "relative-distance", "wrong-inverse", "linear-attention", "precision",
       "attentive-convolution", "families", "long-context",
       "along-the-way", "train-one" }, names)

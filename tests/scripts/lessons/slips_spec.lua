@@ -9,6 +9,16 @@ local GIVEN = "given = {v = 'vector', i = 'position', n = 'position'}}"
 
 -- For each question of a lesson, a right answer, and wrong answers with words of their hints.
 local SLIPS = {
+  ["ten-minutes"] = {
+    { "16 * 11", "6", "only the distance", "5", "difference", "27", "the sum", "106",
+      "Both positions" },
+    { "4", "1", "their distance", "3", "first ones", "0", "be equal" },
+    { "c", "a", "or a position", "b", "that term", "d", "$p_m · p_n$" },
+    { "0.5", "math.cos(60)", "radians", "math.cos(math.rad(20))", "3 positions apart",
+      "math.cos(math.rad(160))", "Both arrows", "3 ^ 0.5 / 2", "the sine", "60", "its cosine",
+      "1", "equal positions" },
+    { "b", "a", "What about", "c", "still are" },
+  },
   ["relative-distance"] = {
     { "-4", "4", "the sign", "-1", "$y'$ after it", "-0.8", "weight" },
     { "-45", "45", "forward or back", "0", "forward rotation", "-90", "$n = 2$",

@@ -18,8 +18,8 @@ local LESSON <const> = { order = "integer", title = "string", before = "string",
   after = "string", minutes = "size?", needs = { "table", {} }, notation = { "table", {} },
   given = "table?", steps = "table" }
 local STEP <const> = { title = "string", text = "string", formula = "string?", code = "string?",
-  claims = { "table", {} }, identity = "table?", figure = "table?", predict = "table?",
-  exercise = "table?" }
+  claims = { "table", {} }, python = "string?", identity = "table?", figure = "table?",
+  predict = "table?", exercise = "table?" }
 local FIGURE <const> = { caption = "string", draw = "string", claims = { "table", {} },
   play = "table?" }
 
@@ -145,6 +145,7 @@ end
 ---   must not set a variable with the name of a command at the lesson's prompt, such as again
 ---@field claims? table[] = {}; each {"Lua that is true", instead = {"code", "other code"}}: if the
 ---   other code replaces the first, the claim must fail, otherwise it would prove nothing
+---@field python? string a program for PyTorch, shown after the output of the code but not run
 ---@field identity? IdentityOptions
 ---@field figure? LessonFigure
 ---@field predict? LessonQuestion|LessonQuestion[] asked before the code, the claims and the figure

@@ -38,8 +38,11 @@ local function picture(step, scope)
     and play.figure(figure.play, html.inline(document.prose(figure.play.caption), address)) }
 end
 
--- The code and the checks of a step, folded.
-local function results(result)
+-- The code and the checks of a step, folded unless there is a listing to compare with.
+local function results(step, result)
+  if step.python then
+    return { show.results(result), show.python(step) }
+  end
   local has_code, has_checks = result.transcript[1], result.claims[1] or result.identity
   local summary = has_code and has_checks and "Code and checks" or has_code and "Code"
     or has_checks and "Checks"
@@ -70,7 +73,7 @@ local function section(lesson, number, scope)
   end
   return h.section { id = "step-" .. number, render { title(number, step), text,
     ask(step.predict, show.PREDICT, 1, lesson, number, scope), shown or false,
-    results(result),
+    results(step, result),
     ask(step.exercise, show.TRY, first, lesson, number, scope) } }
 end
 

@@ -70,6 +70,12 @@ function M.results(result)
   end), result.identity and report.document(result.identity) }
 end
 
+--- The program for PyTorch of a step, which is not run.
+function M.python(step)
+  return step.python and { document.paragraph "In PyTorch:",
+    document.listing(steps.unindented(step.python)) }
+end
+
 --- The notation of a lesson.
 function M.notation(lesson)
   return lesson.notation[1] ~= nil and document.table { class = "notation", sides = "l", indent = 0,
@@ -114,7 +120,7 @@ function M.all(lesson, first)
     write(M.introduction(lesson, number))
     write_questions(step.predict, M.PREDICT)
     local result = steps.run(step, scope)
-    write(M.results(result))
+    write { M.results(result), M.python(step) }
     if step.figure then
       steps.draw(step.figure, scope) -- shows the plot; in a notebook, as a picture
       write(document.paragraph(document.prose(step.figure.caption)))

@@ -82,8 +82,9 @@ end
 
 function Player:show_results()
   return self:run() and attempt(function()
-    local figure = self:step().figure
-    self:show { show.results(self.result), figure and show.figure(figure, self.scope) }
+    local step = self:step()
+    self:show { show.results(self.result), show.python(step),
+      step.figure and show.figure(step.figure, self.scope) }
   end)
 end
 

@@ -107,7 +107,7 @@ describe("lesson", function()
     fails(":3: lesson: option after: expected a string, got nil",
       "return roper.lesson {\norder = 1,\ntitle = 'Half a lesson' }")
     fails(":5: lesson: step 2: unknown option clams; did you mean \"claims\"? It takes claims, "
-      .. "code, exercise, figure, formula, identity, predict, text, title", [[
+      .. "code, exercise, figure, formula, identity, predict, python, text, title", [[
 return roper.lesson { order = 1, title = "t", before = "b", after = "a",
   steps = {
     { title = "First", text = "Words." },
@@ -136,7 +136,7 @@ return roper.lesson { order = 1, title = "t", before = "b", after = "a",
     assert.equal("relative-distance", lessons.find("relative-distance").name)
     assert.equal("relative-distance", lessons.find("relative_distance").name)
     assert.error_matches(function() lessons.find("rotatoin") end,
-      "^no lesson 'rotatoin'; did you mean \"rotation\"%? There are why%-position, rotation")
+      "^no lesson 'rotatoin'; did you mean \"rotation\"%? There are ten%-minutes, why%-position")
   end)
 
   it("opens even if another one is broken, which is not read", function()

@@ -193,26 +193,32 @@ function actions.distance()
 end
 
 function actions.attention(play)
-  local a, b, c, d = table.unpack(play.positions)
+  local first, last = play.positions[1], #play.positions
   local list, turns = {}, play.turns[#play.turns]
   local function add(act, positions, causal)
     list[#list + 1] = { act, { positions = positions, turns = turns, causal = causal,
-      is_together = act.set and act.set.first == a + 7 } }
+      is_together = act.set and act.set.first == first + 7 } }
   end
-  add({ set = {} }, { a, b, c, d })
+  -- The initial positions, all moved; those of the first and the last token can be given.
+  local function moved(by, of_first, of_last)
+    local positions = tables.map(play.positions, function(place) return place + by end)
+    positions[1], positions[last] = of_first or positions[1], of_last or positions[last]
+    return positions
+  end
+  add({ set = {} }, play.positions)
   for _, each in ipairs(play.turns) do
     turns = each
-    add({ set = { turns = turns, first = a } }, { a, b, c, d })
-    add({ set = { first = a + 7 } }, { a + 7, b + 7, c + 7, d + 7 })
-    add({ drag = 1, to = 0.51 }, { 12, b + 7, c + 7, d + 7 })
-    add({ drag = 1, to = 0.9, button = 2 }, { 12, b + 7, c + 7, d + 7 })
-    add({ press = 4, key = "PageDown" }, { 12, b + 7, c + 7, d + 2 })
-    add({ press = 4, key = "Home" }, { 12, b + 7, c + 7, 0 })
-    add({ set = { causal = false } }, { 12, b + 7, c + 7, 0 }, false)
-    add({ drag = 4, to = 2 }, { 12, b + 7, c + 7, 24 }, false)
-    add({ set = { causal = true, first = 0 } }, { 0, b - 5, c - 5, 12 })
-    for token, place in ipairs({ a, b, c, d }) do
-      local positions = { 0, b - 5, c - 5, 12 }
+    add({ set = { turns = turns, first = first } }, play.positions)
+    add({ set = { first = first + 7 } }, moved(7))
+    add({ drag = 1, to = 0.51 }, moved(7, 12))
+    add({ drag = 1, to = 0.9, button = 2 }, moved(7, 12))
+    add({ press = last, key = "PageDown" }, moved(7, 12, play.positions[last] + 2))
+    add({ press = last, key = "Home" }, moved(7, 12, 0))
+    add({ set = { causal = false } }, moved(7, 12, 0), false)
+    add({ drag = last, to = 2 }, moved(7, 12, 24), false)
+    add({ set = { causal = true, first = 0 } }, moved(-5, 0, 12))
+    for token, place in ipairs(play.positions) do
+      local positions = moved(-5, 0, 12)
       table.move(play.positions, 1, token, 1, positions)
       add({ drag = token, to = place / 24 }, positions)
     end
