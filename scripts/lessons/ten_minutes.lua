@@ -259,12 +259,13 @@ return roper.lesson {
     { title = "RoPER: the values, too",
       text = [[
         The scores become weights $a_{m,n}$, and the output is the sum of the values $v_n$ with
-        these weights. RoPE leaves the values as they are. RoPER (Harik and Jayasiri 2022) rotates
-        each value by its position $n$, and rotates their sum back by the position $m$ of the query.
-        So each value enters the output rotated by its distance, $n - m$.
+        these weights. RoPE leaves the values as they are. RoPER
+        ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)) rotates each value by its
+        position $n$, and rotates their sum back by the position $m$ of the query. So each value
+        enters the output rotated by its distance, $n - m$.
 
-        In RoPER's study and in this project's comparison, this helps on some algorithmic tasks. The
-        project's README.md has the results.]],
+        In RoPER's study and in this project's comparison, this helped on some algorithmic tasks.
+        The project's README.md has the results.]],
       formula = "o_m = R_{-m} Σ_n a_{m,n} R_n v_n = Σ_n a_{m,n} R_{n-m} v_n",
       code = [[
         plane = roper.position.rope{dim = 2, frequencies = {math.pi / 4}}
@@ -305,8 +306,8 @@ return roper.lesson {
           { "math.abs(second[1] - out[1]) + math.abs(second[2] - out[2]) < 1e-12",
             instead = { "chain(by_distance", "chain(forward" } } },
         play = { kind = "attention", turns = { "qk", "qkv", "qkvo" },
-          caption = [[Right: the values, rotated (thin). With their weights they add up to ô;
-            rotated back, that is the output o, the sum by distances (dashed). Move all tokens
+          caption = [[Second circle: the values, rotated (thin). With their weights they add up to
+            ô. Third circle: the same, rotated back, which gives the output o. Move all tokens
             together: o stays. Then choose "output not rotated back": o changes as well.]] } },
       exercise = {
         question = [[Leave out the last rotation, $R_{-m}$, and move the whole text by 100
