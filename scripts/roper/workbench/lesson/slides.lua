@@ -71,6 +71,10 @@ local function slides_of(step, scope)
   if step.figure then
     list[#list + 1] = slide(step.title, picture(step.figure, scope))
   end
+  if step.python then
+    list[#list + 1] = slide(step.title, document.listing(steps.unindented(step.code)))
+    list[#list + 1] = slide(step.title, show.python(step))
+  end
   for _, question in ipairs(step.exercise or {}) do
     add_question(list, step.title, question)
   end
