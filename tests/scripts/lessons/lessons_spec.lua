@@ -16,7 +16,7 @@ local width = require("roper.base.text").width
 
 -- The misprinted equations: the lesson that refutes each, and where it was printed.
 local MISPRINTS = {
-  { "why-position", "RoFormer, eq. 4: k for i" },
+  { "mask-and-waves", "RoFormer, eq. 4: k for i" },
   { "rotation", "printed in notes on RoPE: α + θ" },
   { "general-form", "the first column of the garbled table" },
   { "general-form", "its second column" },
@@ -49,8 +49,8 @@ describe("the lessons", function()
     for i, lesson in ipairs(lessons.all()) do
       names[i] = lesson.name
     end
-    assert.same({ "why-position", "rotation", "general-form", "relative-score",
-      "relative-distance", "wrong-inverse", "linear-attention", "precision",
+    assert.same({ "why-position", "mask-and-waves", "rotation", "general-form", "relative-score",
+      "relative-distance", "checking-identities", "wrong-inverse", "linear-attention", "precision",
       "attentive-convolution", "families", "long-context",
       "along-the-way", "train-one" }, names)
   end)

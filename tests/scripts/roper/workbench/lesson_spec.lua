@@ -136,7 +136,7 @@ return roper.lesson { order = 1, title = "t", before = "b", after = "a",
     assert.equal("relative-distance", lessons.find("relative-distance").name)
     assert.equal("relative-distance", lessons.find("relative_distance").name)
     assert.error_matches(function() lessons.find("rotatoin") end,
-      "^no lesson 'rotatoin'; did you mean \"rotation\"%? There are why%-position, rotation")
+      "^no lesson 'rotatoin'; did you mean \"rotation\"%? There are why%-position, mask")
   end)
 
   it("opens even if another one is broken, which is not read", function()

@@ -113,7 +113,7 @@ describe("lesson pages", function()
       end
     end
     assert.is_true(linked >= 9, linked)
-    page.write({ all[4] }, scratch.path("alone"))
+    page.write({ lessons.find("relative-score") }, scratch.path("alone"))
     local alone = scratch.read(scratch.path("alone/relative-score.html"))
     assert.truthy(alone:find("<code>rotation</code>", 1, true))
     assert.is_nil(alone:find("rotation.html", 1, true))
@@ -167,10 +167,11 @@ describe("lesson pages", function()
   end)
 
   it("can be slides with one step each, linked to each other", function()
-    page.write({ all[2] }, scratch.path("slides"), "slides")
+    local lesson = lessons.find("rotation")
+    page.write({ lesson }, scratch.path("slides"), "slides")
     local text = scratch.read(scratch.path("slides/rotation.html"))
     html.check(text)
-    local count = #all[2].steps
+    local count = #lesson.steps
     for number = 1, count do
       assert.truthy(text:find(('<section id="step-%d"'):format(number), 1, true))
       assert.equal(number > 1 and number < count and 2 or 1,
@@ -180,7 +181,7 @@ describe("lesson pages", function()
   end)
 
   it("have questions but no answers in a handout", function()
-    page.write({ all[2] }, scratch.path("handout"), "handout")
+    page.write({ lessons.find("rotation") }, scratch.path("handout"), "handout")
     local text = scratch.read(scratch.path("handout/rotation.html"))
     html.check(text)
     local function count(page_text, part)
