@@ -178,8 +178,8 @@ return roper.lesson {
         { "far[1]:item() > 0.8 and far[4]:item() < 0.5", instead = { "128, 4", "32, 4" } },
         { "near[1]:item() > 0.8 and near[4]:item() < 0.5", instead = { "128, 4", "32, 4" } } },
       figure = {
-        caption = [[The share of right answers along the row. Training rows ended at token 32: there
-          both kinds of questions are answered, and soon after it few of them.]],
+        caption = [[The share of right answers along the row. Training rows ended at token 32: up
+          to there both kinds of questions are answered, in the second half of the row few.]],
         draw = [[
           fars, nears = accuracy(model, rope, 128, 16)
           ends = roper.arange(8, 129, 8)

@@ -1,8 +1,8 @@
 return roper.lesson {
   order = 3,
   title = "Positions from a mask and from sine waves",
-  before = [[You can explain why attention ignores the order of words (`why-position`). You know
-    sine and cosine from school.]],
+  before = [[You can explain why attention to all words of a text ignores their order
+    (`why-position`). You know sine and cosine from school.]],
   after = [[You can say what a causal mask reveals about positions, how sine waves encode a
     distance, and which problem of added waves a rotation avoids.]],
   minutes = 20,

@@ -32,11 +32,11 @@ return roper.lesson {
         the value $v$ what it passes on.
 
         The query of token $m$ is compared with the key of each token $n$. The dot product
-        $q_m · k_n$ is their score: it is large if they match. With more features scores are larger,
-        typically in proportion to $√d$. Dividing by $√d$ makes up for that. The exponential makes
-        the scores positive and favors the largest. Dividing by the sum of all exponentials gives
-        the weights. The output is the mean of the values with these weights
-        ([Su et al. 2021](arXiv:2104.09864), eq. 2).
+        $q_m · k_n$ is their score: it is large if they match. The more features the vectors have,
+        the larger are typical scores, of random vectors in proportion to $√d$. Dividing by $√d$
+        makes up for that. The exponential makes the scores positive and favors the largest.
+        Dividing by the sum of all exponentials gives the weights. The output is the mean of the
+        values with these weights ([Su et al. 2021](arXiv:2104.09864), eq. 2).
 
         The code below makes 6 tokens of 8 random numbers. They are in a tensor, an array of numbers
         with four axes: batch, heads, tokens, features. For now query, key and value are the same
