@@ -1,11 +1,11 @@
 return roper.lesson {
-  order = 12,
+  order = 15,
   title = "Angles that accumulate along the way",
   before = "You can derive RoPER's relative positions in the values (`relative-distance`).",
   after = [[You can replace RoPE's angle by one angle for each token, prove that scores and values
     remain relative, and say when far tokens cancel.]],
-  minutes = 45,
-  needs = { "relative-distance" },
+  minutes = 35,
+  needs = { "relative-score", "relative-distance" },
   notation = {
     { "m, n", "the positions of the query and of a key; $m ≥ n$, and tokens count from 1" },
     { "p", "the distance $m - n$: the number of tokens after the key, up to the query" },

@@ -1,9 +1,9 @@
 return roper.lesson {
-  order = 9,
+  order = 12,
   title = "RoPER as a convolution with attention",
   before = "You can read $Σ_i a R_{i-n} v_i$ (`relative-distance`).",
   after = "You can say in which sense RoPER is a convolution, and when it is exactly one.",
-  minutes = 20,
+  minutes = 15,
   needs = { "relative-distance" },
   notation = {
     { "K(p)", "the kernel: the factor of an input at the distance $p$" },
@@ -174,7 +174,8 @@ return roper.lesson {
         { "outside < 0.1", instead = { "response(-0.5)", "response(-0.99)" } } },
       figure = {
         caption = [[The length of the output of a pair, for 64 values that rotate with frequency
-          $w$. The pair responds to -1, and hardly to anything else.]],
+          $w$. The pair responds most to -1. On both sides the response falls to 0 and then has side
+          lobes: the first reach about 0.2, and those further away are lower.]],
         draw = [[
           speeds, lengths = {}, {}
           for i = 0, 150 do
@@ -183,8 +184,13 @@ return roper.lesson {
           end
           return plot.line({x = speeds, y = lengths},
             {xlabel = "w, in units of θ", ylabel = "length of the output", format = format})]],
-        claims = { { "math.abs(lengths[76] - 1) < 1e-12",
-          instead = { "response(speeds[i + 1])", "response(speeds[i + 1] / 2)" } } } },
+        claims = {
+          { "math.abs(lengths[76] - 1) < 1e-12",
+            instead = { "response(speeds[i + 1])", "response(speeds[i + 1] / 2)" } },
+          { "math.abs(math.max(table.unpack(lengths, 84)) - 0.2) < 0.03",
+            instead = { "response(speeds[i + 1])", "response(speeds[i + 1] / 2)" } },
+          { "math.max(table.unpack(lengths, 92)) < 0.15",
+            instead = { "response(speeds[i + 1])", "response(speeds[i + 1] * 2)" } } } },
       exercise = {
         question = [[RoPE does not rotate the values: here its output is their plain mean. Which $w$
           gives the longest output?]],

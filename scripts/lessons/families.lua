@@ -1,10 +1,10 @@
 return roper.lesson {
-  order = 10,
+  order = 13,
   title = "Shaw to RoPER: one equation for all",
   before = "You can explain why scores should depend on distance (`relative-score`).",
   after = "You can say how each of seven position schemes uses the distance.",
-  minutes = 30,
-  needs = { "relative-distance" },
+  minutes = 35,
+  needs = { "mask-and-waves", "relative-score", "relative-distance" },
   notation = {
     { "q_i, k_j, v_j", "query, key and value of the tokens at positions $i$ and $j$" },
     { "s_{ij}", "the score: how well the query at $i$ matches the key at $j$" },
@@ -39,10 +39,10 @@ return roper.lesson {
         choices = { "all but the first", "the two in the middle", "the last one", "none" },
         expect = 2,
         hints = { { "it == 1 or it == 3",
-            "The last one is a product of two waves. See the end of `why-position`." },
+            "The last one is a product of two waves. See `mask-and-waves`." },
           "Look for terms that contain one position and no other to compare it with." },
         answer = [[The two in the middle. The first contains no position. The last is a sum of
-          cosines of $i - j$ (`why-position`). But the product of a content and a wave depends on
+          cosines of $i - j$ (`mask-and-waves`). But the product of a content and a wave depends on
           the position of the wave.]] },
       code = [[
         T, d = 6, 8
@@ -358,8 +358,9 @@ return roper.lesson {
           {0, 0, 0, 1, 0}, {1, 0, 0, 0, 0}, {1, 0, 0, 0, 1}}, "float64")
         wrong = apart(switches, known)]],
       claims = { { "wrong == 0", instead = { "(nothing, one_k) - b", "(one_q, one_k) - b" } } },
-      figure = { caption = [[Use of the distance: in the score ($M$, $r$, $t$, $b$) and in the
-          output (o).]],
+      figure = {
+        caption = [[Use of the distance: in the score ($M$, $r$, $t$, $b$) and in the output (o).
+          Each scheme uses it in one or two places. Only Shaw and RoPER use it in the output.]],
         draw = [[
           shown = switches
           return plot.heatmap(shown, {rows = names, columns = {"M", "r", "t", "b", "o"},
@@ -371,10 +372,15 @@ return roper.lesson {
         All seven are relative. Let the text begin at position 1000, and their outputs stay the
         same. With waves added to the tokens, the outputs change.
 
-        How do the families differ, then? In how a score depends on the distance. The figure shows
-        the scores of a query with equal keys, up to a distance of 48, for Shaw, T5, ALiBi and RoPE.
-        Shaw's vectors end at 16. T5 has 8 buckets, and the last begins at 20. (Random numbers
-        replace trained ones.)]],
+        How do the families differ, then? In how a score can depend on the distance. Take one
+        function as an example: $-ln(1 + p)$ at distance $p$. With such scores, the weight of a key
+        is in proportion to $1/(1 + p)$. The figure shows how near Shaw, T5, ALiBi and RoPE come to
+        it, for equal keys up to a distance of 48.
+
+        Shaw's vectors end at 16: up to there they get exactly these scores. T5 has 8 buckets, and
+        the last begins at 20. Each gets the mean of the function over its distances. ALiBi has the
+        slope 1/16. For RoPE the query and the keys are vectors of ones. (A trained model can give
+        RoPE's pairs other amplitudes and phases.)]],
       predict = { question = "Which of these four distinguish the distances 30 and 40?",
         choices = { "all four", "Shaw and T5", "ALiBi and RoPE", "RoPE alone" }, expect = 3,
         hints = { { "it == 1 or it == 2", "For Shaw 30 and 40 both count as 16." },
@@ -395,32 +401,53 @@ return roper.lesson {
           return roper.attention(tokens, tokens, tokens)
         end
         absolute = apart(attended(near), attended(far))
+        distance = roper.arange(0, 49, 1, "float64")
+        target = -(1 + distance):log()
+        rows = roper.zeros{33, d}                  -- of Shaw, for -16 ... 16
+        for p = 0, 16 do
+          rows[17 - p]:fill(target[p + 1]:item() / (scale * d))
+        end
         wide_shaw = roper.position.shaw{dim = d, clip = 16}
-        wide_shaw.key:copy(roper.randn{33, d});
+        wide_shaw.key:copy(rows);
+        first = {0, 1, 2, 3, 4, 7, 12, 20, 49}     -- of the buckets of T5
+        buckets = roper.zeros{8, 2}
+        for n = 1, 8 do
+          local inside = target:narrow(1, first[n] + 1, first[n + 1] - first[n])
+          buckets[n]:fill(inside:mean():item())
+        end
         wide_t5 = roper.position.t5{heads = 2, buckets = 8, distance = 32}
-        wide_t5.table:copy(roper.randn{8, 2});
+        wide_t5.table:copy(buckets);
         ones = roper.ones({1, 2, 49, d}, "float64")
         function curve(scheme)       -- scores by distance, minus that at 0
           local how = {position = scheme, causal = true}
           local s = roper.attention_weights(ones, ones, how):log()[1][1][49]:flip(1)
           return s - s[1]
         end
-        turns = roper.arange(0, 49, 1, "float64"):outer(rope:thetas())
-        cosines = turns:cos():sum(2)
+        cosines = distance:outer(rope:thetas()):cos():sum(2)
         off = apart(curve("rope"), 2 * scale * (cosines - 4))]],
       claims = {
         { "worst < 1e-10", instead = { "scheme, offset = 1000}", "'none', offset = 1000}" } },
         { "absolute > 0.1", instead = { "attended(far)", "attended(near)" } },
-        { "off < 1e-12", instead = { "2 * scale", "scale" } } },
-      figure = { caption = "Scores of a query with equal keys, by distance; 0 at distance 0.",
+        { "off < 1e-12", instead = { "2 * scale", "scale" } },
+        { "apart(curve(wide_shaw):narrow(1, 1, 17), target:narrow(1, 1, 17)) < 1e-6",
+          instead = { "17 - p", "17 + p" } },
+        { "math.abs((curve(wide_t5) - target):sum():item()) < 1e-4",
+          instead = { "4, 7, 12, 20", "4, 8, 12, 20" } } },
+      figure = {
+        caption = [[Scores by distance, compared with $-ln(1 + p)$. Shaw follows it up to 16 and is
+          constant from there on. T5 is a staircase with ever wider steps. ALiBi is a straight line,
+          and RoPE goes up and down.]],
         draw = [[
           curves = {curve(wide_shaw), curve(wide_t5), curve "alibi", curve "rope"}
           local series = {}
           for n, name in ipairs{"Shaw", "T5", "ALiBi", "RoPE"} do
-            series[n] = {x = roper.arange(0, 49), y = curves[n], label = name}
+            series[n] = {x = distance, y = curves[n], label = name}
           end
+          series[5] = {x = distance, y = target, label = "-ln(1 + p)", dashed = true}
           return plot.line(series, {xlabel = "distance", ylabel = "score", format = format})]],
         claims = {
+          { "apart(curves[1]:narrow(1, 1, 17), target:narrow(1, 1, 17)) < 1e-6",
+            instead = { "curve(wide_shaw)", "curve(wide_t5)" } },
           { "apart(curves[1]:narrow(1, 17, 33), curves[1][17]) < 1e-12",
             instead = { "curve(wide_shaw)", 'curve "rope"' } },
           { "apart(curves[2]:narrow(1, 21, 29), curves[2][21]) < 1e-12",

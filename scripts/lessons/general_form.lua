@@ -1,10 +1,10 @@
 return roper.lesson {
-  order = 3,
+  order = 5,
   title = "Many pairs, many frequencies",
   before = "You can rotate one pair by its position (`rotation`).",
   after = [[You can rotate a vector of many pairs without a large matrix. You know the two ways to
     pair features, and how to convert weights between them.]],
-  minutes = 30,
+  minutes = 20,
   needs = { "rotation" },
   notation = {
     { "d", "the number of features of a vector: $d/2$ pairs" },
@@ -221,7 +221,8 @@ return roper.lesson {
 
         Weights can be converted by reordering their rows for the other pairing. The code below
         computes the scores of some tokens three times: with "half", with "interleaved" and
-        converted weights, and with "interleaved" and the original weights.]],
+        converted weights, and with "interleaved" and the original weights. (`transpose(1, 2)`
+        exchanges the rows and the columns of a matrix.)]],
       predict = {
         question = [[You load weights for "half" into a program that uses "interleaved", without
           converting them. What happens?]],

@@ -1,10 +1,10 @@
 return roper.lesson {
-  order = 7,
+  order = 10,
   title = "Linear attention, and where to rotate",
   before = "You know RoPE (`relative-score`).",
   after = "You can say which sums all queries can share, and where to rotate.",
-  minutes = 30,
-  needs = { "relative-score" },
+  minutes = 20,
+  needs = { "why-position", "relative-score" },
   notation = {
     { "q, k_i, v_i", "the query; the key and the value at position $i$" },
     { "φ", "a function with positive results, applied to each feature" },

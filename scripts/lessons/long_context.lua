@@ -1,9 +1,9 @@
 return roper.lesson {
-  order = 11,
+  order = 14,
   title = "Texts longer than in training",
   before = "You know that each pair of features has its own frequency (`general-form`).",
   after = "You can explain why a model fails on longer texts, and how three methods extend it.",
-  minutes = 30,
+  minutes = 40,
   needs = { "general-form", "relative-score" },
   notation = { { "L", "the length of a training text in tokens" },
     { "f", "the ratio of the new length to the length in training" },
@@ -12,7 +12,11 @@ return roper.lesson {
     { "r", "the number of rotated features: $r/2$ pairs" },
     { "θ_t", "the frequency of pair $t$: its angle at distance 1" },
     { "θ'_t", "the same, changed for the longer text" },
+    { "n_t", "the number of turns of pair $t$ within $L$ tokens" },
     { "g_t", "how much YaRN slows pair $t$: 0 is not at all, 1 is by $f$" },
+    { "c(n)", "the index at which a pair makes $n$ turns within $L$ tokens" },
+    { "clip(x, a, b)", "$x$, limited to the range from $a$ to $b$" },
+    { "⌊x⌋, ⌈x⌉", "$x$, rounded down and up" },
     { "M", "the factor by which YaRN scales queries and keys" },
     { "b, B", "the base, with $θ_t = b^(-2t/r)$, and a larger one" },
     { "s(m)", "a score at distance $m$" },
@@ -163,7 +167,9 @@ return roper.lesson {
         answer = [[It fails at both. The distance of the answer is not new. But other tokens are now
           at new distances, and their scores compete with it. In the last quarter few answers are
           right. (Guessing is right one time in eight at `?`, and one time in four at `<`.)]],
-        hints = { "The answer needs a higher score than every other token. Where are they?" } },
+        hints = {
+          { "it == 1", "It needs a higher score than every other token. Where are the others?" },
+          "The answer needs a higher score than every other token. Where are they?" } },
       code = [[
         far, near = accuracy(model, rope, 128, 4)
         far
@@ -172,7 +178,8 @@ return roper.lesson {
         { "far[1]:item() > 0.8 and far[4]:item() < 0.5", instead = { "128, 4", "32, 4" } },
         { "near[1]:item() > 0.8 and near[4]:item() < 0.5", instead = { "128, 4", "32, 4" } } },
       figure = {
-        caption = "Right answers along the row. Training rows ended at token 32.",
+        caption = [[The share of right answers along the row. Training rows ended at token 32: up
+          to there both kinds of questions are answered, in the second half of the row few.]],
         draw = [[
           fars, nears = accuracy(model, rope, 128, 16)
           ends = roper.arange(8, 129, 8)
@@ -224,7 +231,8 @@ return roper.lesson {
         { "best_beyond > two_back",
           instead = { "asked:narrow(1, 33, 96)", "asked:narrow(1, 4, 29)" } } },
       figure = {
-        caption = "At `?`: the capital has the higher score up to 31, but not beyond.",
+        caption = [[The scores at `?` by distance. The capital has the higher score up to distance
+          31, but not at all distances beyond.]],
         draw = [[
           distance = roper.arange(0, 128)
           of_capital, of_letter = scores(FAR, capital, rope), scores(FAR, letter, rope)
@@ -326,17 +334,18 @@ return roper.lesson {
           instead = { "accuracy(model, ntk", "accuracy(model, linear" } } } },
     { title = "Method three: pair by pair",
       text = [[
-        YaRN ([Peng et al. 2023](arXiv:2309.00071)) counts the turns of each pair within the $L$
-        tokens of training. If a pair makes less than one turn, its frequency is divided by $f$. If
-        it makes more than 32 turns, its frequency does not change. In between there is a ramp,
-        whose $g_t$ grows from 0 for fast pairs to 1 for slow ones. (Within 32 tokens no pair makes
-        32 turns. So here the ramp begins at the first pair.)
+        YaRN ([Peng et al. 2023](arXiv:2309.00071)) counts the turns $n_t$ of each pair within the
+        $L$ tokens of training. If a pair makes less than one turn, its frequency is divided by $f$.
+        If it makes more than 32 turns, its frequency does not change. In between there is a ramp,
+        whose $g_t$ grows from 0 for fast pairs to 1 for slow ones. Its shape is the subject of the
+        next step.
 
         YaRN also changes the scale. Over $f$ times as many tokens, the attention weights spread
         out. So queries and keys are multiplied by $M$. This multiplies all scores by $M²$, here
         1.3, and makes the weights sharper again. The formula for $M$ was fitted to large models,
         not derived.]],
       formula = [[
+        n_t &= {L θ_t}/{2π}
         θ'_t &= (1 - g_t) θ_t + g_t θ_t / f
         M &= 0.1 ln f + 1]],
       predict = {
@@ -365,7 +374,9 @@ return roper.lesson {
         { "near_yarn[3]:item() > near_linear[3]:item() + 0.1",
           instead = { "model, yarn", "model, linear" } } },
       figure = {
-        caption = "The new frequency of each pair, relative to training. RoPE without change is 1.",
+        caption = [[The new frequency of each pair, relative to training. RoPE without change is 1.
+          Linear interpolation slows all pairs alike, NTK the fast pairs least, and YaRN slows all
+          pairs from the seventh on by the full factor.]],
         draw = [[
           by_linear, by_ntk = linear:thetas() / rope:thetas(), ntk:thetas() / rope:thetas()
           by_yarn = yarn:thetas() / rope:thetas()
@@ -378,12 +389,107 @@ return roper.lesson {
             instead = { "ntk:thetas()", "linear:thetas()" } },
           { "by_yarn[1]:item() == 1 and by_yarn[7]:item() < 0.26",
             instead = { "yarn:thetas()", "ntk:thetas()" } } } } },
+    { title = "Two ramps under one name",
+      text = [[
+        The ramp of the paper (section 3.2, where $γ$ is $1 - g$) is linear in the number of turns
+        $n_t$. The released code of the authors, and Hugging Face, use another one. It is linear in
+        the index $t$ of the pair. $c(n)$ is the index at which a pair makes $n$ turns. The ramp
+        goes from $c(32)$, rounded down but at least 0, to $c(1)$, rounded up.
+
+        Both ramps agree on pairs with less than 1 and with more than 32 turns. In between they
+        differ. `roper.position.yarn` follows the released code. With `ramp = "turns"` it follows
+        the paper.
+
+        For this model the choice matters. The fastest pair makes only 5 turns within 32 tokens. The
+        ramp of the code begins at the first pair all the same. The paper's ramp begins at 32 turns,
+        so all pairs are slowed. The option `fast` sets the 32. The third scheme below is the
+        paper's ramp, beginning at the turns of the first pair.]],
+      formula = [[
+        "paper:"  g_t &= clip({32 - n_t}/{32 - 1}, 0, 1)
+        "code:"   g_t &= clip({t - ⌊c(32)⌋}/{⌈c(1)⌉ - ⌊c(32)⌋}, 0, 1)
+        c(n) &= {r ln(L / (2πn))}/{2 ln b}]],
+      predict = {
+        { question = [[The first pair makes $32 / 2π = 5.09$ turns within the 32 tokens. What is its
+            $g$ on the paper's ramp?]],
+          expect = "(32 - 32 / (2 * math.pi)) / 31",
+          answer = [[0.87. Its frequency is multiplied by $1 - 0.87 · 3/4 = 0.35$. On the ramp of
+            the code its $g$ is 0, and its frequency does not change.]],
+          hints = {
+            { "it == 0", "That is on the ramp of the code. Use the first line." },
+            { "it == 1", "$g$ is 1 for pairs of at most one turn." },
+            { "math.abs(it - 4.09 / 31) < 0.002", "That is $1 - g$: it grows with the turns." },
+            "$g = (32 - n)/31$ with $n = 5.09$." } },
+        { question = [[Which questions will the model fail to answer with the paper's ramp and its
+            limit of 32 turns?]],
+          choices = { "the far ones", "the near ones", "both", "neither" }, expect = 2,
+          answer = [[The near ones. All pairs are slowed to less than half their frequency, almost
+            as by interpolation. So a distance of two has angles that did not occur in training. The
+            rows of numbers below are the accuracies for the near questions in each quarter. In the
+            last, it is about 0.2 with the paper's ramp and about 0.8 with that of the code. If the
+            paper's ramp begins at the turns of the first pair, it is about 0.85. So here the limit
+            matters more than the shape.]],
+          hints = {
+            { "it == 1", "Slow pairs are divided by 4 on both ramps. What happens to fast ones?" },
+            { "it == 3 or it == 4", "Compare with linear interpolation, which slows all pairs." },
+            "All pairs are slowed. Which method was that before?" } } },
+      code = [[
+        of_paper = roper.position.yarn{dim = 32, base = 100, factor = 4,
+          trained_length = 32, ramp = "turns"}
+        n = 32 * rope:thetas() / (2 * math.pi)
+        g = ((32 - n) / 31):maximum(0):minimum(1)
+        function apart(scheme, g)                    -- from its g
+          local ratio = scheme:thetas() / rope:thetas()
+          return (ratio - (1 - g) - g / 4):abs():max():item()
+        end
+        off_paper = apart(of_paper, g)
+        function c(n)
+          return 32 * math.log(32 / (2 * math.pi * n)) / (2 * math.log(100))
+        end
+        low, high = math.max(math.floor(c(32)), 0), math.ceil(c(1))
+        t = roper.arange(0, 16, 1, "float64")
+        g_code = ((t - low) / (high - low)):maximum(0):minimum(1)
+        off_code = apart(yarn, g_code)
+        fitted = roper.position.yarn{dim = 32, base = 100, factor = 4,
+          trained_length = 32, ramp = "turns", fast = n[1]:item()}
+        far_paper, near_paper = accuracy(model, of_paper, 128, 4)
+        far_fitted, near_fitted = accuracy(model, fitted, 128, 4)
+        g[1]:item(), low, high
+        near_paper
+        near_yarn
+        near_fitted]],
+      claims = {
+        { "off_paper < 1e-12", instead = { '"turns"}', '"pairs"}' } },
+        { "off_code < 1e-12", instead = { "math.ceil(c(1))", "math.floor(c(1))" } },
+        { "math.abs(near_paper[4]:item() - 0.2) < 0.1",
+          instead = { "accuracy(model, of_paper", "accuracy(model, yarn" } },
+        { "math.abs(near_yarn[4]:item() - 0.8) < 0.1",
+          instead = { "far_paper, near_paper", "far_paper, near_yarn" } },
+        { "math.abs(near_fitted[4]:item() - 0.85) < 0.05",
+          instead = { "accuracy(model, fitted", "accuracy(model, of_paper" } },
+        { "far_paper[4]:item() > 0.9", instead = { "accuracy(model, of_paper",
+          "accuracy(model, rope" } } },
+      figure = {
+        caption = [[The new frequency of each pair, relative to training, for both ramps. That of
+          the code falls from the first pair on in equal steps. That of the paper begins far below
+          1, and is near 1 for the first pair only if the limit of 32 turns is lowered.]],
+        draw = [[
+          old = rope:thetas()
+          by_code, by_paper, by_fit = yarn:thetas() / old, of_paper:thetas() / old,
+            fitted:thetas() / old
+          return plot.line({{y = by_code, label = "code"}, {y = by_paper, label = "paper"},
+            {y = by_fit, label = "paper, from 5.09 turns", dashed = true}},
+            {xlabel = "pair", ylabel = "new frequency / old", format = format})]],
+        claims = {
+          { "by_code[1]:item() == 1 and by_paper[1]:item() < 0.4",
+            instead = { "of_paper:thetas()", "yarn:thetas()" } },
+          { "math.abs(by_fit[1]:item() - 1) < 1e-12 and by_fit[2]:item() < by_code[2]:item()",
+            instead = { "fitted:thetas()", "yarn:thetas()" } } } } },
     { title = "What the results show",
       text = [[
-        Below is the accuracy in the last quarter for RoPE and the three methods, with three models
-        of different seeds. With all three models, the original RoPE fails at both questions.
-        Interpolation answers the far one and fails at the near one. This is what the previous steps
-        suggest.
+        Below is the accuracy in the last quarter for RoPE and the three methods (YaRN with the ramp
+        of the code), with three models of different seeds. With all three models, the original RoPE
+        fails at both questions. Interpolation answers the far one and fails at the near one. This
+        is what the previous steps suggest.
 
         The results do not show whether NTK or YaRN answers more near questions. With 256 rows, the
         accuracy of each model is known to within a few hundredths. But another model may differ
@@ -415,7 +521,9 @@ return roper.lesson {
           "Think of three coins: heads three times, or tails three times." } },
       claims = { { "best_of_rope < 0.5", instead = { "{rope, linear,", "{linear, rope," } } },
       figure = {
-        caption = "Accuracy in the last quarter: the mean of three models, and their range.",
+        caption = [[Accuracy in the last quarter: the mean of three models, and their range.
+          Interpolation solves only the far questions, RoPE neither kind. The ranges of NTK and YaRN
+          show how much models of different seeds differ.]],
         draw = [[
           names = {"rope", "linear", "ntk", "yarn"}
           middle, least, most = last:mean(2), last:min(2), last:max(2)

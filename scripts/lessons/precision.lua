@@ -1,10 +1,10 @@
 return roper.lesson {
-  order = 8,
+  order = 11,
   title = "How precise must an angle be?",
   before = "You know that position $p$ rotates a pair by $pθ$ (`rotation`).",
   after = [[You can say which of three ways to compute the angles is still accurate at token
     131072.]],
-  minutes = 20,
+  minutes = 15,
   needs = { "rotation", "general-form" },
   notation = {
     { "p", "a position" },

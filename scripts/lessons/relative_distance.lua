@@ -1,12 +1,12 @@
 local OUT = "unrotate(sum(a*rotate(v, i)), n)" -- o_n
 
 return roper.lesson {
-  order = 5,
+  order = 7,
   title = "RoPER: relative positions in the values",
   before = "You know why RoPE's scores depend only on distance (`relative-score`).",
   after = "You can derive RoPER line by line, and explain the minus sign in its last step.",
-  minutes = 60,
-  needs = { "relative-score" },
+  minutes = 30,
+  needs = { "rotation", "relative-score" },
   notation = {
     { "n, i", "the position of the query and the position of a value" },
     { "a_{n,i}", "the weight of value $i$ for the query at $n$; short: $a$" },
@@ -33,7 +33,9 @@ return roper.lesson {
         published study contains mistakes, and we correct them on the way.
 
         In the code, `by_hand` performs the three steps one after the other, and `by_roper` calls
-        RoPER in the library. `off` is the largest difference between the two.]],
+        RoPER in the library. `off` is the largest difference between the two. (`a:matmul(…)` is
+        the product of two matrices: row $n$ of its result is the sum over $i$ of the weights in
+        row $n$ of `a` times the rotated values.)]],
       formula = [[
         v̂_i &= RoPE(v_i, i)
         ô_n &= Σ_i a_{n,i} v̂_i
@@ -109,8 +111,8 @@ return roper.lesson {
         query, by -90, -45 and 0 degrees, and then add. The result is the same, because rotating
         the whole chain of arrows back rotates each of its arrows back.
 
-        This is RoPER. The rest of the lesson expresses this figure in formulas, line by line, and
-        shows how each line is checked.]],
+        This is RoPER. The formula below states it. The following steps derive it, line by
+        line.]],
       formula = "R_{-n} Σ_i a_{n,i} R_i v_i = Σ_i a_{n,i} R_{i-n} v_i",
       predict = {
         question = [[Now let the query be at $n = 1$. By how many degrees is the value of token 0
@@ -161,96 +163,15 @@ return roper.lesson {
             instead = { "chain(by_distance", "chain(forward" } },
           { "math.abs(sum[1] * out[1] + sum[2] * out[2]) < 1e-12", -- a right angle
             instead = { ", o:totable()", ", total:totable()" } } } } },
-    { title = "How a formula is checked",
-      text = [[
-        The following steps contain formulas. How do you know that a line is true? It has two sides:
-        insert random numbers and compare the results. This is done with every line. The difference
-        between the two sides is called the residual. With float64, which has about 16 digits, it is
-        1e-16 or less here.
-
-        This is not a proof. A computer rounds, and an error smaller than its 16 digits does not
-        show: see the first line of the code. So each line is also checked without rounding.
-
-        To do this, calculate as on a clock. On a clock, 9 and 5 make 2: only the remainder after
-        division by 12 counts. Take a prime number $p$ in place of 12; this is arithmetic modulo
-        $p$. All numbers are whole, below $p$, and never rounded. You can also divide: $1/5$ is
-        the number that gives 1 when multiplied by 5.
-
-        What replaces an angle? Whatever the angle, its cosine $c$ and its sine $s$ satisfy
-        $c² + s² = 1$. Everything else in trigonometry follows from how rotations add up. So any two
-        such numbers will do. The formula below computes them from any number $t$.]],
-      formula = [[
-        c = {1 - t²}/{1 + t²},  s = {2t}/{1 + t²},  t = 0 … p - 1:  c² + s² = 1]],
-      predict = {
-        question = "Take a clock with the 7 hours 0 to 6. Which of them is $1/5$?",
-        expect = "3", within = 0,
-        answer = "3, because $5 · 3 = 15$, and 15 is twice around plus 1.",
-        hints = {
-          { "it == 0.2", "There are only whole numbers. Which of them, times 5, gives 1?" },
-          { "it ~= 3 and it >= 0 and it < 7", [[Multiply it by 5, and subtract 7 as often as you
-            can. Is 1 left?]] },
-          "Which of 5, 10, 15, 20, 25, 30 is one more than a multiple of 7?" } },
-      code = [[
-        1 + 1e-17 == 1
-        p = (1 << 31) - 1                          -- a prime
-        fifth = 858993459                          -- 1/5, because:
-        5 * fifth % p
-        c, s = -3 * fifth % p, 4 * fifth % p       -- t = 2; a 3, 4, 5 triangle
-        one = (c * c + s * s) % p
-        C, S = (c * c - s * s) % p, 2 * s * c % p  -- the same rotation, twice
-        twice = (C * C + S * S) % p]],
-      claims = {
-        { "one == 1", instead = { "c * c + s", "c * c - s" } },
-        { "twice == 1", instead = { "2 * s * c", "3 * s * c" } } } },
-    { title = "Can a false formula pass by chance?",
-      text = [[
-        Two different sides can be equal for some numbers. $x² = 2x$ is false in general, but true
-        for $x = 0$ and $x = 2$. So a trial with random numbers can pass by chance. How likely is
-        that?
-
-        Each side is a sum of products. Let $D$ be the number of factors of the longest product. If
-        the sides differ, they are equal for at most $D$ of $p$ numbers. Points of the circle are
-        computed from $t²$, so for them it is at most $2D$ (the lemma of Schwartz and Zippel). A
-        false line with $D = 4$ therefore passes one trial with probability $8/p$ at most, and six
-        in a row with probability $(8/p)⁶$ at most.
-
-        A line should also hold for any number of terms in a sum and pairs in a vector. If $S$
-        sums are multiplied, each product in the result contains terms with at most $S$ different
-        indices. So a line that holds for 1, 2 … $S + 1$ terms holds for any number, and these are
-        checked. The same applies to pairs, because a product with a matrix sums over them.]],
-      formula = [["chance in six trials" ≤ ({2D}/{p})⁶]],
-      predict = {
-        question = [[Calculate modulo 101, with a random $x$ from 0 to 100. What is the probability
-          that the false line $x² = 2x$ passes one trial?]],
-        expect = "2 / 101",
-        answer = [[2 of 101, about 2 percent: $x$ must be 0 or 2. Here $D = 2$. With the larger
-          prime of the checks it is 2 of 2,147,483,647.]],
-        hints = {
-          { "it == 2", "That is how many numbers pass. Divide by how many there are." },
-          { "it == 1 / 101", "Two numbers pass." },
-          { "it == 2 / 100", "Almost: from 0 to 100 there are 101 numbers." },
-          "How many of the 101 numbers pass?" } },
-      code = [[
-        function lucky(hours)                      -- solutions of x^2 = 2 * x
-          local list = {}
-          for x = 0, hours - 1 do
-            if (x * x - 2 * x) % hours == 0 then list[#list + 1] = x end
-          end
-          return list
-        end
-        lucky(7), lucky(101), lucky(10007)
-        bound = (8 / p) ^ 6]],
-      claims = {
-        { "#lucky(10007) == 2", instead = { "x * x - 2 * x", "x * x" } },
-        { "bound < 1e-50", instead = { "^ 6", "^ 5" } } } },
     { title = "Rotating back, written out",
       text = [[
         The derivation begins with the last step, rotating back. It is a rotation by $-n$, with
         $cos(-nθ) = cos nθ$ and $sin(-nθ) = -sin nθ$ (`rotation`).
 
-        Below each formula is the line that is checked. In it `[1]` and `[2]` are the components of
-        each pair, and `sum` runs over $i$. This line holds for any vector $o$, and so for $ô$. (At
-        the terminal, `look` shows the details of a check.)]],
+        Below each formula is the line that is checked, with random numbers and exactly. In it `[1]`
+        and `[2]` are the components of each pair, and `sum` runs over $i$. This line holds for any
+        vector $o$, and so for $ô$. (At the terminal, `look` shows the details of a check. The next
+        lesson, `checking-identities`, explains them; nothing here depends on it.)]],
       formula = [[
         RoPE(ô_n, -n) = [ô⁽¹⁾ cos nθ + ô⁽²⁾ sin nθ;
                          ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ] ]],
@@ -332,8 +253,7 @@ return roper.lesson {
         first component occurs twice. And RoPE takes a position and multiplies it by $θ$ itself, so
         here $θ$ is applied twice. In the first pair, where $θ = 1$, this makes no difference. The
         counterexample below therefore has two pairs, the second with $θ = 1/100$. (The four numbers
-        of $v$ are the two first components, then the two second components. Since $θ$ may be any
-        number, the exact check uses independent random points for $nθ²$ and $nθ$.)]],
+        of $v$ are the two first components, then the two second components.)]],
       formula = "o_n = Σ_i a_{n,i} RoPE(v_i⁽¹⁾, v_i⁽²⁾, i - n) = Σ_i a_{n,i} R_{i-n} v_i",
       code = [[given = {v = "vector", i = "position", n = "position"}  -- to try below]],
       identity = { OUT .. " == sum(a*rotate(v, i - n))",
@@ -385,13 +305,27 @@ return roper.lesson {
         { "off < 1e-12", instead = { 'here = {position = "roper"', 'here = {position = "rope"' } },
         { "moved < 1e-12",
           instead = { 'there = {position = "roper"', 'there = {position = "rope"' } } },
-      figure = { caption = "The output of the last token, with the text from 0 and from 1000.",
+      figure = {
+        caption = [[One number of the last token's output, by the position at which the text begins.
+          Rotated back, it is constant: only distances count. Not rotated back, it goes up and down
+          with the position.]],
         draw = [[
-          near = by_roper[1][1][6]
-          far = roper.attention(q, k, v, there)[1][1][6]
-          return plot.bar({{y = near, label = "from 0"}, {y = far, label = "from 1000"}},
-            {xlabel = "feature", format = format})]],
-        claims = { { "(near - far):abs():max():item() < 1e-12", instead = { "there", "{}" } } },
+          starts, level, wave = {}, {}, {}
+          local function last(out) return out[1][1][6][1]:item() end
+          for start = 0, 30 do
+            local turned = rope:rotate(v, roper.arange(start, start + 6))
+            starts[start + 1], wave[start + 1] = start, last(a:matmul(turned))
+            level[start + 1] = last(roper.attention(q, k, v,
+              {position = "roper", causal = true, offset = start}))
+          end
+          return plot.line({{x = starts, y = level, label = "rotated back"},
+            {x = starts, y = wave, label = "not rotated back", dashed = true}},
+            {xlabel = "position of the first token", ylabel = "output", format = format})]],
+        claims = {
+          { "math.max(table.unpack(level)) - math.min(table.unpack(level)) < 1e-12",
+            instead = { '"roper", causal', '{type = "rope", rotate = "qkv"}, causal' } },
+          { "math.max(table.unpack(wave)) - math.min(table.unpack(wave)) > 0.1",
+            instead = { "(start, start + 6)", "(0, 6)" } } },
         play = { kind = "attention", turns = { "", "qk", "qkv", "qkvo" },
           caption = [[Thin: the values, rotated by their positions. Multiplied by the weights and
             added up, they give $ô$. Rotated back by the position of d, this is $o$: the sum by

@@ -1,10 +1,10 @@
 return roper.lesson {
-  order = 4,
+  order = 6,
   title = "Scores that depend only on distance",
   before = [[You can rotate vectors by their position (`rotation`, `general-form`). You know how
     attention uses scores (`why-position`).]],
   after = "You can explain why RoPE's scores depend on positions only through $m - n$.",
-  minutes = 30,
+  minutes = 25,
   needs = { "why-position", "rotation", "general-form" },
   notation = {
     { "m, n", "the positions of the query and of the key" },
@@ -196,13 +196,25 @@ return roper.lesson {
       claims = {
         { "moved < 1e-12", instead = { 'weights("rope", 1000)', 'weights("none", 1000)' } },
         { "changed > 0.01", instead = { "weights(one_sided, 1000)", "weights(one_sided, 0)" } } },
-      figure = { caption = "The weights of the last token: text from 0 and from 1000.",
+      figure = {
+        caption = [[The weight of token 7 for the query of token 8, by the position at which the
+          text begins. If both are rotated, it is constant. If only the queries are rotated, it goes
+          up and down.]],
         draw = [[
-          near, far = weights("rope", 0)[1][1][8], weights("rope", 1000)[1][1][8]
-          return plot.bar({{y = near, label = "from 0"}, {y = far, label = "from 1000"}},
-            {xlabel = "token", ylabel = "weight", format = format})]],
-        claims = { { "(near - far):abs():max():item() < 1e-12",
-          instead = { 'weights("rope", 1000)', 'weights(one_sided, 1000)' } } },
+          starts, level, wave = {}, {}, {}
+          for start = 0, 30 do
+            starts[start + 1] = start
+            level[start + 1] = weights("rope", start)[1][1][8][7]:item()
+            wave[start + 1] = weights(one_sided, start)[1][1][8][7]:item()
+          end
+          return plot.line({{x = starts, y = level, label = "both rotated"},
+            {x = starts, y = wave, label = "only queries", dashed = true}},
+            {xlabel = "position of the first token", ylabel = "weight", format = format})]],
+        claims = {
+          { "math.max(table.unpack(level)) - math.min(table.unpack(level)) < 1e-12",
+            instead = { 'weights("rope", start)', "weights(one_sided, start)" } },
+          { "math.max(table.unpack(wave)) - math.min(table.unpack(wave)) > 0.01",
+            instead = { "weights(one_sided, start)", 'weights("rope", start)' } } },
         play = { kind = "attention", has_output = false, turns = { "", "q", "qk" },
           caption = [[Drag a token: its key rotates, and its score changes. Move all tokens
             together: every arrow rotates, and no score changes. Rotate only the queries: now the

@@ -1,11 +1,11 @@
 return roper.lesson {
-  order = 2,
+  order = 4,
   title = "Rotating a pair of numbers",
   before = "You know sine and cosine as the coordinates of a point on the unit circle.",
   after = [[You can rotate a pair by hand, add rotations, undo them, and say what a rotation leaves
     unchanged.]],
-  minutes = 30,
-  needs = {},
+  minutes = 25,
+  needs = { "mask-and-waves" },
   notation = {
     { "m, n", "positions, counted from 0" },
     { "θ", "the frequency: the angle per position, in radians" },

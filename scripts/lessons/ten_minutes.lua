@@ -1,5 +1,5 @@
 return roper.lesson {
-  order = 0,
+  order = 1,
   title = "RoPE and RoPER in ten minutes",
   before = "You know sine and cosine from school, and have heard of attention.",
   after = [[You can say why RoPE rotates queries and keys and why RoPER also rotates values, and can

@@ -1,9 +1,9 @@
 return roper.lesson {
-  order = 13,
+  order = 16,
   title = "A complete language model",
   before = "You know what attention with RoPER computes (`relative-distance`).",
   after = "You can compute a model and a training step by hand, and train a whole model.",
-  minutes = 45,
+  minutes = 35,
   needs = { "why-position", "relative-distance" },
   notation = { { "x_i", "the vector of the model at position $i$: 64 numbers" },
     { "u_i", "the same, normalized" },
@@ -223,17 +223,22 @@ return roper.lesson {
       claims = { { "off < 1e-5", instead = { "(p * y)", "(p * (1 - y))" } } } },
     { title = "The gradient",
       text = [[
-        The gradient of a weight is a slope. It says how fast the loss grows if the weight grows.
-        Training moves the weight in the opposite direction.
+        The gradient of a weight $w$ is a slope. It says how fast the loss $ℓ$ grows if this weight
+        grows and all others stay as they are. It is written $∂ℓ/∂w$, the partial derivative of $ℓ$
+        with respect to $w$. Training moves the weight in the opposite direction.
 
         For the logits the gradient is simple. It is the probability, minus 1 for the right
         character, divided by the number of positions. So a step raises the logit of the right
         character and lowers all others, the likely ones most.
 
-        From there the chain rule goes back through all of the formulas above, in reverse order.
-        `backward` does this. We check two gradients. The first is that of the weights of the last
-        map, computed by hand from that of the logits. For the second, increase and decrease one
-        weight a little, and compare the losses.]],
+        The chain rule says that slopes multiply. If a weight grows by 1, a logit by 2, and the loss
+        by 3 for each 1 of that logit, the loss grows by 6. (If the weight changes several logits,
+        their products are added.) In this way `backward` goes back from the logits through all of
+        the formulas above, in reverse order.
+
+        We check two gradients. The first is that of the weights of the last map, computed by hand
+        from that of the logits. For the second, increase and decrease one weight a little, and
+        compare the losses.]],
       formula = [[
         {∂ℓ}/{∂z_ic} &= {p_ic - y_ic}/{T}
         {∂ℓ}/{∂w} &≈ {ℓ(w + h) - ℓ(w - h)}/{2h}]],
@@ -333,7 +338,8 @@ return roper.lesson {
         losses[1], ending]],
       claims = { { "ending < 0.24", instead = { "1, 200", "1, 20" } } },
       figure = {
-        caption = "The loss approaches the minimum, below the best loss without the rule.",
+        caption = [[The loss during training. It ends between the two dashed lines: below the best
+          loss without the rule, and close to the minimum.]],
         draw = [[
           steps = roper.arange(1, #losses + 1)
           shown = roper.tensor(losses):minimum(1)
@@ -413,7 +419,8 @@ return roper.lesson {
       claims = { { "most > 0.5", instead = { "(3, 8, 4)", "(3, 20, 4)" } } },
       figure = {
         caption = [[The weights of the head that attends most to the noun: a row for each character,
-          starting from the space before the second noun.]],
+          starting from the space before the second noun. In at least one of the first two rows,
+          most of the weight is on the letters of the first noun.]],
         draw = [[
           drawn = weights[head]:narrow(1, 17, 13)
           letters = s:gsub("\n", "/")

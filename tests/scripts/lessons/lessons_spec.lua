@@ -16,7 +16,7 @@ local width = require("roper.base.text").width
 
 -- Misprinted and mistaken equations: the lesson that refutes each, and the source of each.
 local MISPRINTS = {
-  { "why-position", "RoFormer, eq. 4: k for i" },
+  { "mask-and-waves", "RoFormer, eq. 4: k for i" },
   { "rotation", "α + θ: the position forgotten" },
   { "general-form", "the last pair on the slides" },
   { "general-form", "without the minus" },
@@ -49,9 +49,9 @@ describe("the lessons", function()
     for i, lesson in ipairs(lessons.all()) do
       names[i] = lesson.name
     end
-    assert.same({ "ten-minutes", "why-position", "rotation", "general-form", "relative-score",
-      "relative-distance", "wrong-inverse", "linear-attention", "precision",
-      "attentive-convolution", "families", "long-context",
+    assert.same({ "ten-minutes", "why-position", "mask-and-waves", "rotation", "general-form",
+      "relative-score", "relative-distance", "checking-identities", "wrong-inverse",
+      "linear-attention", "precision", "attentive-convolution", "families", "long-context",
       "along-the-way", "train-one" }, names)
   end)
 

@@ -6,6 +6,7 @@ local questions = require("roper.workbench.lesson.question")
 local steps = require("roper.workbench.lesson.step")
 
 local GIVEN = "given = {v = 'vector', i = 'position', n = 'position'}}"
+local SINE = "roper.identity{'sin(i)*cos(j) - cos(i)*sin(j) == "
 
 -- For each question of a lesson, a right answer, and wrong answers with words of their hints.
 local SLIPS = {
@@ -19,12 +20,51 @@ local SLIPS = {
       "1", "equal positions" },
     { "b", "a", "What about", "c", "still are" },
   },
+  ["why-position"] = {
+    { "1", "6", "if each weight were 1", "0", "always positive" },
+    { "17", "20", "equal weights", "60", "by its weight first", "17 / 3", "divide again" },
+    { "a", "b", "Neighbors", "c", "moves with" },
+    { "4", "2", "Which other word", "1", "both count", "0", "Neither the query" },
+    { "7", "10", "Count each word once", "5", "the two words", "2", "the others" },
+  },
+  ["mask-and-waves"] = {
+    { "b", "a", "which keys" },
+    { "1 / 4", "1 / 3", "Position 0 counts", "1 / 6", "without the mask", "1", "the sum",
+      "0", "its own value", "4", "number of tokens" },
+    { "1 / 100 - 1 / 101", "1 / 99 - 1 / 100", "sees 100 tokens", "1 / 101 - 1 / 100", "no minus" },
+    { "0.5", "math.cos(60)", "radians", "math.cos(math.rad(30))", "two apart", "60", "the angle",
+      "1", "equal positions" },
+    { "c", "a", "cos 0 = 1", "b", "right side" },
+    { SINE .. "sin(i - j)', given = given}", "3", "the whole line",
+      SINE .. "sin(j - i)', given = given}", "counterexample",
+      "roper.identity{'sin(i) == sin(i)', given = given}", "another line" },
+    { "b", "a", "x_i · p_j" },
+  },
+  ["checking-identities"] = {
+    { "a", "b", "digits" },
+    { "3", "0.2", "whole numbers", "2", "subtract 7" },
+    { "10", "100", "What is $t$", "0", "1 + 0", "91", "greater than 50" },
+    { "b", "a", "is 1" },
+    { "2 / 103", "2", "Divide by how many", "1 / 103", "Two numbers", "2 / 102", "103 numbers" },
+    { "2", "3", "two terms", "1", "With one term" },
+    { "5", "4", "That is $S$", "6", "number of trials" },
+  },
+  ["long-context"] = {
+    { "651.9", "4096", "full turns", "11.38", "one radian" },
+    { "b", "a", "every angle", "c", "652" },
+    { "b", "a", "Where are the others" },
+    { "b", "a", "two positions back", "c", "new now" },
+    { "short = select(2, accuracy(model, linear, 32, 1)):item()", "short = 1", "far questions" },
+    { "439", "400", "exponent", "25", "slower" },
+    { "0.4", "1.6", "without YaRN", "0.1", "4 times as long" },
+    { "0.868", "0", "first line", "1", "one turn", "4.09 / 31", "1 - g" },
+    { "b", "a", "fast ones", "c", "linear interpolation", "d", "linear interpolation" },
+    { "1 / 4", "1 / 8", "Add the other" },
+  },
   ["relative-distance"] = {
     { "-4", "4", "the sign", "-1", "$y'$ after it", "-0.8", "weight" },
     { "-45", "45", "forward or back", "0", "forward rotation", "-90", "$n = 2$",
       "-1", "in positions" },
-    { "3", "0.2", "whole numbers", "2", "subtract 7" },
-    { "2 / 101", "2", "Divide by how many", "1 / 101", "Two numbers", "0.02", "101 numbers" },
     { "b", "a", "signs", "c", "plus" },
     { "c", "a", "in the study", "b", "the sign" },
     { "roper.identity{'unrotate(rotate(v, i), n) == rotate(v, i - n)', " .. GIVEN,

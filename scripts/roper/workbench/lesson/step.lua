@@ -97,18 +97,35 @@ function M.planted(text, instead)
   return text:sub(1, first - 1) .. instead[2] .. text:sub(last + 1)
 end
 
+-- A float with at least 3 digits, with all before the decimal point (up to 15), and with as many as
+-- `is_enough(text)` requires.
+local function digits(value, is_enough)
+  local is_finite = value - value == 0
+  local before = math.abs(value) < 1e15 and #("%.0f"):format(math.abs(value)) or 0
+  local text
+  for count = math.max(before, 3), 17 do
+    text = ("%%.%dg"):format(count):format(value)
+    if not is_finite or is_enough(text) then
+      break
+    end
+  end
+  return text
+end
+
 --- Evaluates a claim in a scope.
 ---@param claim {text: string}
 ---@return {text: string, value: string, holds: boolean} result value: the left side of the
----   comparison
+---   comparison, with enough digits to see whether the claim holds
 function M.judge(claim, scope)
   local left = claim.text:match "^(.-)%s*[<>=~]=?%s*[^=]*$"
   if not left or not eval.compile(left, NAME, scope) then
     left = claim.text
   end
-  local value = M.evaluate(left, scope)
-  local text = math.type(value) == "float" and ("%.3g"):format(value) or format.value(value)
-  return { text = claim.text, value = text, holds = M.evaluate(claim.text, scope) == true }
+  local value, holds = M.evaluate(left, scope), M.evaluate(claim.text, scope) == true
+  local text = math.type(value) == "float" and digits(value, function(rounded)
+    return M.evaluate(rounded .. claim.text:sub(#left + 1), scope) == holds
+  end) or format.value(value)
+  return { text = claim.text, value = text, holds = holds }
 end
 
 --- Runs only the code of a step, with a fixed seed: its results are always the same.
