@@ -167,7 +167,7 @@ return roper.lesson {
         Note the order. Seen from the query, the key is at the distance $j - i$. Seen from the key,
         the query is at $i - j$. So the vector that multiplies the query is taken from $δ(i, j)$,
         and the one that multiplies the key from $δ(j, i)$. The code published with the paper uses
-        $δ(i, j)$ for both.]],
+        $δ(i, j)$ for both ([issue 162](https://github.com/microsoft/DeBERTa/issues/162)).]],
       formula = [[
         s_{ij} &= {q_i · k_j + q_i · K_{δ(i,j)} + Q_{δ(j,i)} · k_j}/{√{3d}}
         δ(i, j) &= clip(i - j + c, 0, 2c - 1)]],
@@ -278,7 +278,8 @@ return roper.lesson {
         So far the distance is used in the scores. It can also be used in the output. That takes two
         more functions of the distance, for the values: a matrix $N$ and a vector $z$. In most
         families both are off, and $v$ is used as it is. Shaw adds a second vector of the distance.
-        RoPER rotates the values by the same angle as the keys (`relative-distance`).]],
+        RoPER ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)) rotates the values
+        by the same angle as the keys (`relative-distance`).]],
       formula = "o_i = Σ_j a_{ij} (N v_j + z)",
       code = [[
         v = roper.randn({1, 1, T, d}, "float64")

@@ -297,10 +297,11 @@ return roper.lesson {
         its frequency and the last is $f$ times slower. The first rotates by 1 radian per token with
         any base. The last of the $r/2$ pairs has the exponent $-(r-2)/r$. This determines $B$.
 
-        This method was published in a post by bloc97 in 2023 as "NTK-aware". It is described in
-        [Peng et al. 2023](arXiv:2309.00071), section 3.1. The pairs in between are slowed by less
-        than $f$. So of the pairs that did not make a full turn, all but the last still have new
-        angles, though fewer.]],
+        This method was published in a
+        [post by bloc97](https://www.reddit.com/r/LocalLLaMA/comments/14lz7j5/) in 2023 as
+        "NTK-aware". It is described in [Peng et al. 2023](arXiv:2309.00071), section 3.1. The pairs
+        in between are slowed by less than $f$. So of the pairs that did not make a full turn, all
+        but the last still have new angles, though fewer.]],
       formula = [[
         B^(-(r-2)/r) &= b^(-(r-2)/r) / f
         B &= b f^(r/(r-2))]],
@@ -392,9 +393,10 @@ return roper.lesson {
     { title = "Two ramps under one name",
       text = [[
         The ramp of the paper (section 3.2, where $γ$ is $1 - g$) is linear in the number of turns
-        $n_t$. The released code of the authors, and Hugging Face, use another one. It is linear in
-        the index $t$ of the pair. $c(n)$ is the index at which a pair makes $n$ turns. The ramp
-        goes from $c(32)$, rounded down but at least 0, to $c(1)$, rounded up.
+        $n_t$. The [code of the authors](https://github.com/jquesnelle/yarn) and Transformers use
+        another one. It is linear in the index $t$ of the pair. $c(n)$ is the index at which a pair
+        makes $n$ turns. The ramp goes from $c(32)$, rounded down but at least 0, to $c(1)$, rounded
+        up.
 
         Both ramps agree on pairs with less than 1 and with more than 32 turns. In between they
         differ. `roper.position.yarn` follows the released code. With `ramp = "turns"` it follows

@@ -24,13 +24,15 @@ return roper.lesson {
         RoPE uses distance to compute the attention weights. But the values contain no positions:
         the output is a weighted mean of the values as they are.
 
-        RoPER (Harik and Jayasiri 2022) puts the distance into the values as well. It rotates each
-        value by its own position $i$ and takes the weighted mean. Then it rotates the result back
-        by the position $n$ of the query.
+        RoPER ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)) puts the distance
+        into the values as well. It rotates each value by its own position $i$ and takes the
+        weighted mean. Then it rotates the result back by the position $n$ of the query.
 
         The result is the same as if each value had been rotated by its distance from the query,
-        $i - n$. This lesson shows why, first with arrows, then line by line. The derivation in the
-        published study contains mistakes, and we correct them on the way.
+        $i - n$. This lesson shows why, first with arrows, then line by line. The derivation on the
+        page of labml's implementation
+        ([Jayasiri 2022](https://nn.labml.ai/transformers/rope/value_pe/index.html)) contains
+        mistakes, and we correct them on the way.
 
         In the code, `by_hand` performs the three steps one after the other, and `by_roper` calls
         RoPER in the library. `off` is the largest difference between the two. (`a:matmul(…)` is
@@ -181,8 +183,8 @@ return roper.lesson {
     { title = "The first component: insert ô",
       text = [[
         Take the first of the two lines. Each value in $ô$ is rotated by its own position $i$; write
-        this out as well. The outer sine comes from rotating back by $n$. The study prints $sin mθ$
-        there, but nothing here has a position $m$.]],
+        this out as well. The outer sine comes from rotating back by $n$. labml's page prints
+        $sin mθ$ there, but nothing here has a position $m$.]],
       formula = [[
           & Σ_i a v̂⁽¹⁾ cos nθ + Σ_i a v̂⁽²⁾ sin nθ
         = & Σ_i a (v⁽¹⁾ cos iθ - v⁽²⁾ sin iθ) cos nθ
@@ -192,7 +194,7 @@ return roper.lesson {
           .. " + sum(a*(v[2]*cos(i) + v[1]*sin(i)))*sin(n)",
         wrong = { { OUT .. "[1] == sum(a*(v[1]*cos(i) - v[2]*sin(i)))*cos(n)"
           .. " + sum(a*(v[2]*cos(i) + v[1]*sin(i)))*sin(m)",
-          source = "the RoPER study, first component: sin m for sin n" } } } },
+          source = "labml's page, first component: sin m for sin n" } } } },
     { title = "Collect the terms of each feature",
       text = "This only reorders the terms: those with $v⁽¹⁾$, and those with $v⁽²⁾$.",
       formula = [[
@@ -224,8 +226,8 @@ return roper.lesson {
     { title = "The second component",
       text = [[
         The second component begins with the second line of rotating back. The rest is the same:
-        insert $ô$, collect the terms, and use the two formulas. The study omits these steps and
-        prints only a result.]],
+        insert $ô$, collect the terms, and use the two formulas. labml's page omits these steps
+        and prints only a result.]],
       formula = "ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ",
       predict = {
         question = "What is the result?",
@@ -233,23 +235,23 @@ return roper.lesson {
           "$Σ_i a v⁽²⁾ cos (i - n)θ - Σ_i a v⁽¹⁾ sin (i - n)θ$",
           "$Σ_i a v⁽²⁾ cos (i - n)θ + Σ_i a v⁽¹⁾ sin (i - n)θ$" },
         expect = 3,
-        answer = [[A rotation has $y' = y cos φ + x sin φ$, here with $φ = (i - n)θ$. The study
-          prints $v⁽¹⁾$ with the cosine and $v⁽²⁾$ with the sine. They must be exchanged.]],
+        answer = [[A rotation has $y' = y cos φ + x sin φ$, here with $φ = (i - n)θ$. labml's
+          page prints $v⁽¹⁾$ with the cosine and $v⁽²⁾$ with the sine. They must be exchanged.]],
         hints = {
-          { "it == 1", [[That is printed in the study. Try $i = n$, where the rotation is by 0: the
-            second component of a value should remain the second component.]] },
+          { "it == 1", [[That is printed on labml's page. Try $i = n$, where the rotation is by 0:
+            the second component of a value should remain the second component.]] },
           { "it == 2", [[Check the sign. Try $n = 0$: nothing is rotated back. What is $y'$
             after a rotation by $iθ$?]] },
           "Try $i = n$, a rotation by 0, and $n = 0$: nothing is rotated back." } },
       identity = { OUT .. "[2] == sum(a*v[2]*cos(i - n)) + sum(a*v[1]*sin(i - n))",
         wrong = { { OUT .. "[2] == sum(a*v[1]*cos(i - n)) + sum(a*v[2]*sin(i - n))",
-          source = "the RoPER study, second component" } } } },
+          source = "labml's page, second component" } } } },
     { title = "Together: each value rotated by its distance",
       text = [[
         The two components are those of a pair rotated by $i - n$. So each value is rotated by its
         distance from the query.
 
-        The last line of the study is $RoPE(v⁽¹⁾, v⁽¹⁾, (i - n)θ)$. It contains two mistakes. The
+        The last line of labml's page is $RoPE(v⁽¹⁾, v⁽¹⁾, (i - n)θ)$. It contains two mistakes. The
         first component occurs twice. And RoPE takes a position and multiplies it by $θ$ itself, so
         here $θ$ is applied twice. In the first pair, where $θ = 1$, this makes no difference. The
         counterexample below therefore has two pairs, the second with $θ = 1/100$. (The four numbers
@@ -258,7 +260,7 @@ return roper.lesson {
       code = [[given = {v = "vector", i = "position", n = "position"}  -- to try below]],
       identity = { OUT .. " == sum(a*rotate(v, i - n))",
         wrong = { { OUT .. " == sum(a*rotate(pair(v[1], v[1]), (i - n)*theta))",
-            source = "the RoPER study, last line" },
+            source = "labml's page, last line" },
           { OUT .. " == sum(a*rotate(pair(v[1], v[1]), i - n))", source = "with v⁽¹⁾ twice only" },
           { OUT .. " == sum(a*rotate(v, (i - n)*theta))", source = "with θ twice only" } } },
       exercise = {
@@ -329,7 +331,7 @@ return roper.lesson {
         play = { kind = "attention", turns = { "", "qk", "qkv", "qkvo" },
           caption = [[Thin: the values, rotated by their positions. Multiplied by the weights and
             added up, they give $ô$. Rotated back by the position of d, this is $o$: the sum by
-            distances (dashed). Drag a token, and $o$ changes. Move all tokens together: scores,
+            distances. Drag a token, and $o$ changes. Move all tokens together: scores,
             weights and $o$ stay the same. Without rotating back, $o$ changes.]] } },
       exercise = {
         { question = "Why is the output rotated back?",

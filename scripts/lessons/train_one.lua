@@ -135,11 +135,12 @@ return roper.lesson {
       claims = { { "off < 1e-5", instead = { "attention.value, u", "attention.value, x" } } } },
     { title = "Rotate, compare, average, rotate back",
       text = [[
-        Now RoPER. The 64 numbers are split among four heads of 16 features, that is, 8 pairs. Each
-        query and each key is rotated by its position. Their dot products are the scores. The model
-        must not look ahead, so later characters get the weight 0. $exp$ makes the scores of the
-        others positive, and dividing by their sum gives weights that sum to 1. The values are
-        rotated by their positions and averaged with these weights, and the mean is rotated back.
+        Now RoPER ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)). The 64 numbers
+        are split among four heads of 16 features, that is, 8 pairs. Each query and each key is
+        rotated by its position. Their dot products are the scores. The model must not look ahead,
+        so later characters get the weight 0. $exp$ makes the scores of the others positive, and
+        dividing by their sum gives weights that sum to 1. The values are rotated by their positions
+        and averaged with these weights, and the mean is rotated back.
 
         Both the code and the library calculate in float64 here, so they agree to all digits but the
         last.]],

@@ -20,11 +20,12 @@ return roper.lesson {
         passes information from one word to another. Attention to all words of a text ignores their
         order, unless it gets their positions. These lessons show how to give it the positions.
 
-        RoPE, rotary position encoding, rotates the vectors of a word by an angle that grows with
-        its position. RoPER also rotates the values that attention passes on. By the end you can
-        derive both line by line, recognize mistakes that occur in papers and programs, and train a
-        small model. Lines after a `>` are Lua code, with the results below. At the terminal you can
-        type your own.
+        RoPE, rotary position encoding ([Su et al. 2021](arXiv:2104.09864)), rotates the vectors of
+        a word by an angle that grows with its position. RoPER
+        ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)) also rotates the values
+        that attention passes on. By the end you can derive both line by line, recognize mistakes
+        that occur in papers and programs, and train a small model. Lines after a `>` are Lua code,
+        with the results below. At the terminal you can type your own.
 
         First: what is attention? A model splits a text into tokens; here a token is a word. Each
         token is represented by a list of numbers, a vector. Attention computes three vectors from

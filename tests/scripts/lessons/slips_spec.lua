@@ -66,7 +66,7 @@ local SLIPS = {
     { "-45", "45", "forward or back", "0", "forward rotation", "-90", "$n = 2$",
       "-1", "in positions" },
     { "b", "a", "signs", "c", "plus" },
-    { "c", "a", "in the study", "b", "the sign" },
+    { "c", "a", "on labml's page", "b", "the sign" },
     { "roper.identity{'unrotate(rotate(v, i), n) == rotate(v, i - n)', " .. GIVEN,
       "roper.identity{'unrotate(rotate(v, i), n) == rotate(v, n - i)', " .. GIVEN, "the order",
       "roper.identity{'rotate(v, i) == rotate(v, i)', " .. GIVEN, "another line" },

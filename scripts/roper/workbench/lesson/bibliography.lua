@@ -59,6 +59,14 @@ return {
     { address = "arXiv:2309.00071", authors = "Peng et al.", year = 2023,
       title = "YaRN: Efficient Context Window Extension of Large Language Models",
       contributes = "Changes the frequency of each pair of RoPE for longer texts." },
+    { address = "https://www.reddit.com/r/LocalLLaMA/comments/14lz7j5/", authors = "bloc97",
+      year = 2023, title = "NTK-Aware Scaled RoPE allows LLaMA models to have extended (8k+) "
+        .. "context size without any fine-tuning and minimal perplexity degradation.",
+      contributes = [[Introduces RoPE with a larger base for longer texts. We know it only as other
+        programs cite it.]] },
+    { address = "https://github.com/jquesnelle/yarn", authors = "Peng et al.", year = 2023,
+      title = "YaRN",
+      contributes = "The code of YaRN, whose ramp differs from the paper's." },
     { address = "arXiv:2411.13476", authors = "Wang et al.", year = 2024,
       title = "When Precision Meets Position: BFloat16 Breaks Down RoPE in Long-Context Training",
       contributes = "Shows that RoPE in bfloat16 is no longer relative on long texts." },
@@ -80,6 +88,9 @@ return {
       contributes = "The optimizer that trains the models of these lessons." },
   },
   { title = "Programs, and mistakes in them",
+    { address = "https://github.com/microsoft/DeBERTa/issues/162", authors = "DeBERTa", year = 2025,
+      title = "Subtle bug in disentangled_attention_bias?",
+      contributes = "The code uses the same index of the distance for query and key." },
     { address = "https://github.com/labmlai/annotated_deep_learning_paper_implementations/"
         .. "issues/251", authors = "labml", year = 2024, title = "Question about value_pe",
       contributes = "The implementation of RoPER rotated the values twice until June 2024." },
