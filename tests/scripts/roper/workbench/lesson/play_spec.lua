@@ -324,6 +324,41 @@ describe("an interactive figure", function()
     refused(attention({ query = { 1 } }), "option query: expected 2 numbers, got 1")
   end)
 
+  it("moves when its button is pressed, and ends where it began", function()
+    local path, reason = browser.find()
+    if not path then
+      pending(reason)
+      return
+    end
+    local document = browser.load(path, scratch.read(scratch.path("site/play.html")), [[
+      addEventListener("load", () => {
+        const lists = [...document.querySelectorAll(".play")].filter((figure) =>
+          figure.querySelector(".motion")).map((figure) => {
+            const arrow = figure.querySelector("[data-show=arrow1], [data-show=key1]");
+            const seen = [arrow.getAttribute("transform")];
+            new MutationObserver(() => seen.push(arrow.getAttribute("transform")))
+              .observe(arrow, { attributes: true });
+            figure.querySelector(".motion").click();
+            return seen;
+          });
+        let frames = 0;
+        const wait = () => {
+          frames += 1;
+          if (frames < 200) return requestAnimationFrame(wait);
+          document.body.textContent = lists.map((seen) => `${new Set(seen).size > 3} ` +
+            `${seen[0] === seen.at(-1)}`).join("\n") + "\n";
+        };
+        requestAnimationFrame(wait);
+      });]], { "--virtual-time-budget=60000" })
+    local body = document:match("<body>(.*)</body>")
+    local moving = 0
+    for moved, ended in body:gmatch("(%l+) (%l+)\n") do
+      moving = moving + 1
+      assert.same({ "true", "true" }, { moved, ended }, body)
+    end
+    assert.is_true(moving >= 5, body)
+  end)
+
   it("shows the numbers that the core computes, whatever is dragged", function()
     local path, reason = browser.find()
     if not path then
