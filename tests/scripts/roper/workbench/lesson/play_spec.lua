@@ -332,29 +332,26 @@ describe("an interactive figure", function()
     end
     local document = browser.load(path, scratch.read(scratch.path("site/play.html")), [[
       addEventListener("load", () => {
-        const lists = [...document.querySelectorAll(".play")].filter((figure) =>
-          figure.querySelector(".motion")).map((figure) => {
-            const arrow = figure.querySelector("[data-show=arrow1], [data-show=key1]");
-            const seen = [arrow.getAttribute("transform")];
-            new MutationObserver(() => seen.push(arrow.getAttribute("transform")))
-              .observe(arrow, { attributes: true });
-            figure.querySelector(".motion").click();
-            return seen;
-          });
-        let frames = 0;
-        const wait = () => {
-          frames += 1;
-          if (frames < 200) return requestAnimationFrame(wait);
-          document.body.textContent = lists.map((seen) => `${new Set(seen).size > 3} ` +
-            `${seen[0] === seen.at(-1)}`).join("\n") + "\n";
-        };
-        requestAnimationFrame(wait);
-      });]], { "--virtual-time-budget=60000" })
+        const queue = [], lines = [];
+        requestAnimationFrame = (frame) => queue.push(frame);
+        for (const button of document.querySelectorAll(".motion")) {
+          const arrow = button.closest(".play").querySelector(
+            "[data-show=arrow1], [data-show=key1]");
+          const seen = [arrow.getAttribute("transform")];
+          button.click();
+          for (let now = 0; queue.length > 0; now += 20) {
+            queue.splice(0).forEach((frame) => frame(now));
+            seen.push(arrow.getAttribute("transform"));
+          }
+          lines.push(`${new Set(seen).size > 3} ${seen[0] === seen.at(-1)}`);
+        }
+        document.body.textContent = lines.join("\n") + "\n";
+      });]])
     local body = document:match("<body>(.*)</body>")
     local moving = 0
     for moved, ended in body:gmatch("(%l+) (%l+)\n") do
       moving = moving + 1
-      assert.same({ "true", "true" }, { moved, ended }, body)
+      assert.same({ "true", "true" }, { moved, ended })
     end
     assert.is_true(moving >= 5, body)
   end)
