@@ -7,7 +7,7 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
-local DEEPEST <const> = 3 -- levels of nested options
+local DEEPEST <const> = 5 -- levels of nested options
 
 --- Does an entry have its own page in the reference?
 ---@param entry Entry

@@ -5,12 +5,14 @@ local files = require "roper.base.file"
 local options_of = require "roper.base.options"
 local paths = require "roper.base.paths"
 local formulas = require "roper.base.formula.parse"
+local places = require "roper.workbench.lesson.places"
 local play = require "roper.workbench.lesson.play"
 local proses = require "roper.workbench.lesson.prose"
 local questions = require "roper.workbench.lesson.question"
 local steps = require "roper.workbench.lesson.step"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
+local uv = require "luv"
 
 local M = {}
 
@@ -23,19 +25,11 @@ local STEP <const> = { title = "string", text = "string", formula = "string?", c
 local FIGURE <const> = { caption = "string", draw = "string", claims = { "table", {} },
   play = "table?" }
 
-local reading -- the file that `read` is loading: {path, text, lesson}
+local reading -- the file that `read` is loading: {name, is_builtin, lesson}
 
--- The position of a table in that file, found by the table's longest text: "FILE:LINE: ".
-local function place_of(given)
-  local longest = ""
-  for _, text in pairs(reading and type(given) == "table" and given or {}) do
-    if type(text) == "string" and (#text > #longest or #text == #longest and text < longest) then
-      longest = text
-    end
-  end
-  local at = longest ~= "" and reading.text:find(longest, 1, true)
-  local line = at and select(2, reading.text:sub(1, at):gsub("\n", "")) + 1
-  return line and ("%s:%d: "):format(reading.path, line) or ""
+-- The name of a part of a lesson without "lesson: " in front, as in the messages of its code.
+local function named(where)
+  return (where:gsub("^lesson: ", ""))
 end
 
 -- A claim as {text, instead = {from, to}}. `source` must contain `from`; messages call it `name`.
@@ -45,16 +39,21 @@ local function check_claim(where, claim, name, source)
     text, instead = claim[1], claim.instead
   end
   if type(text) ~= "string" or type(instead) ~= "table" or type(instead[2]) ~= "string" then
-    error(where .. ": expected {\"claim\", instead = {\"code\", \"broken code\"}}", 0)
+    error(("%s: expected {\"claim\", instead = {\"code\", \"broken code\"}}, got %s"):format(where,
+      type(claim) ~= "table" and options_of.shown(claim) or type(text) ~= "string"
+        and "no claim" or "no such instead"), 0)
   elseif not source:find(tostring(instead[1]), 1, true) then
-    error(("%s: instead: %s does not contain '%s'"):format(where, name, tostring(instead[1])), 0)
+    error(("%s: instead: %s does not contain '%s'; copy the code to replace from it"):format(where,
+      name, tostring(instead[1])), 0)
   end
-  return { text = text, instead = instead }
+  questions.check_source(where, text)
+  return { text = text, instead = instead, where = named(where) }
 end
 
 local function check_figure(where, given)
-  local figure = options_of.check(where, given, FIGURE)
+  local figure = options_of.check(where, given, FIGURE, 0)
   proses.check(where .. ", caption", figure.caption)
+  questions.check_source(where .. ", draw", figure.draw, true)
   if #figure.claims == 0 then
     error(where .. ": expected at least one claim about the numbers that it draws, got none", 0)
   end
@@ -63,17 +62,19 @@ local function check_figure(where, given)
   end
   figure.play = figure.play and play.check(where .. ", play", figure.play)
   proses.check(where .. ", play, caption", figure.play and figure.play.caption or "")
+  figure.where = named(where)
   return figure
 end
 
 local function check_step(where, given, lesson)
-  local step = options_of.check(where, given, STEP)
+  local step = options_of.check(where, given, STEP, 0)
   proses.check(where .. ", title", step.title)
   proses.check(where .. ", text", step.text)
   proses.check(where .. ", formula", step.formula or "", formulas.lines)
   if step.identity and not step.identity.given then
     step.identity.given = lesson.given
   end
+  steps.compile(step.code or "", {}, where .. ", code")
   for i, claim in ipairs(step.claims) do
     step.claims[i] = check_claim(("%s, claim %d"):format(where, i), claim, "the code",
       step.code or "")
@@ -85,23 +86,77 @@ local function check_step(where, given, lesson)
   step.exercise = questions.all(where .. ", exercise", step.exercise)
   for i, question in ipairs(step.predict) do
     if question.kind == "open" then
-      error(("%s, predict %d: expected choices and expect, expect, or check and sample"):format(
-        where, i), 0)
+      error(("%s, predict %d: expected choices and expect, expect, or check and sample, got none; "
+        .. "an open question must be an exercise"):format(where, i), 0)
     end
   end
+  step.where = named(where)
   return step
+end
+
+-- The folder of the built-in lessons, beside the library.
+local function folder()
+  return paths.LIBRARY:match "^(.*)/" .. "/lessons"
+end
+
+local function file_of(name)
+  return ("%s/%s.lua"):format(folder(), (name:gsub("-", "_")))
+end
+
+-- The names in the field `needs` of a built-in lesson. Only the text of the file is read.
+local function needs_of(name)
+  local list = {}
+  local text = files.peek(file_of(name)) or ""
+  for _, one in (text:match "%f[%w]needs%s*=%s*(%b{})" or ""):gmatch "([\"'])([%w-]+)%1" do
+    list[#list + 1] = one
+  end
+  return list
+end
+
+-- The names along a circle of needs from a built-in lesson to `target`; nil if there is none.
+local function circle(name, target, visited)
+  if name == target or visited[name] then
+    return name == target and { name } or nil
+  end
+  visited[name] = true
+  for _, needed in ipairs(needs_of(name)) do
+    local rest = circle(needed, target, visited)
+    if rest then
+      return { name, table.unpack(rest) }
+    end
+  end
+end
+
+-- Checks the name of a lesson that the lesson in the file being read needs.
+local function check_need(where, name)
+  local known, own = M.names(), reading or {}
+  local is_known = tables.set(known)[name]
+  local problem
+  if type(name) ~= "string" then
+    problem = "expected the name of a lesson, got " .. options_of.shown(name)
+  elseif name == own.name and (own.is_builtin or not is_known) then
+    problem = "expected an earlier lesson, got the lesson itself; remove it"
+  elseif not is_known then
+    problem = ('expected the name of a built-in lesson, got "%s"%s'):format(name,
+      suggest.hint(name, known, "there are"))
+  else
+    local found = own.is_builtin and circle(name, own.name, {})
+    problem = found and ("expected an earlier lesson, got a circle: %s needs %s; remove one of "
+      .. "them"):format(own.name, table.concat(found, ", which needs "))
+  end
+  if problem then
+    error(("%s: %s"):format(where, problem), 0)
+  end
 end
 
 local function check_head(where, lesson)
   for i, name in ipairs(lesson.needs) do
-    if type(name) ~= "string" then
-      error(("%s, needs %d: expected the name of a lesson, got %s"):format(where, i,
-        options_of.shown(name)), 0)
-    end
+    check_need(("%s, needs %d"):format(where, i), name)
   end
   for i, row in ipairs(lesson.notation) do
     if type(row) ~= "table" or type(row[1]) ~= "string" or type(row[2]) ~= "string" then
-      error(('%s, notation %d: expected {"formula", "its meaning"}'):format(where, i), 0)
+      error(('%s, notation %d: expected {"formula", "its meaning"}, got %s'):format(where, i,
+        options_of.shown(row)), 0)
     end
     proses.check(("%s, notation %d"):format(where, i), row[1], formulas.lines)
     proses.check(("%s, notation %d"):format(where, i), row[2])
@@ -112,14 +167,14 @@ local function check_head(where, lesson)
 end
 
 local function checked(given)
-  local lesson = options_of.check(place_of(given) .. "lesson", given, LESSON)
-  check_head(place_of(given) .. "lesson", lesson)
+  local lesson = options_of.check("lesson", given, LESSON, 0)
+  check_head("lesson", lesson)
   local list = {}
   for i, step in ipairs(lesson.steps) do
-    list[i] = check_step(("%slesson: step %d"):format(place_of(step), i), step, lesson)
+    list[i] = check_step(("lesson: step %d"):format(i), step, lesson)
   end
   if #list == 0 then
-    error(place_of(given) .. "lesson: expected at least one step", 0)
+    error("lesson: expected at least one step, got none", 0)
   end
   lesson.steps = list
   return lesson
@@ -131,7 +186,7 @@ end
 ---@field before string what the learner can do before the lesson
 ---@field after string what the learner can do after the lesson
 ---@field minutes? integer time that the lesson takes
----@field needs? string[] = {}; names of the lessons that it builds on
+---@field needs? string[] = {}; names of the built-in lessons that it builds on
 ---@field notation? string[][] = {}; {"R_m", "the rotation by position m"}: a formula and its
 ---   meaning in prose
 ---@field given? table<string, string> kinds of the variables in identities without a `given`
@@ -149,7 +204,8 @@ end
 ---@field identity? IdentityOptions
 ---@field figure? LessonFigure
 ---@field predict? LessonQuestion|LessonQuestion[] asked before the code, the claims and the figure
----   are shown; open questions are not allowed. The code is run before, so it should not print
+---   are shown; open questions are not allowed. The code is run before, so it should not print.
+---   Answers cannot use its variables
 ---@field exercise? LessonQuestion|LessonQuestion[] asked after the code, the claims and the figure
 
 ---@class LessonQuestion a choice, a number, a line of Lua, or open: with neither expect nor check
@@ -168,7 +224,7 @@ end
 ---   least one hint without a condition is required, unless the question is open
 
 ---@class LessonFigure
----@field caption string
+---@field caption string prose
 ---@field draw string Lua that draws with the step's variables, such as
 ---   "y = cosines(8) return plot.line(y, {format = format})"; the claims can use its globals
 ---@field claims table[] at least one, about the numbers that are drawn: {"y[1] == 1", instead =
@@ -190,11 +246,55 @@ end
 --- line. Lines are aligned at `&`. While a bracket is open, a formula continues in the next line.
 --- Pages break long lines before relation signs, + and -.
 ---
---- In a lesson file, `roper.lesson` returns the lesson to the program that reads the file
---- (`./roper lesson FILE.lua`). In a script or a session it shows the whole lesson.
+--- A file with a whole lesson:
+---
+---     return roper.lesson {
+---       order = 1, title = "The length of a vector", minutes = 5,
+---       before = "You know the theorem of Pythagoras.",
+---       after = "You can compute the length of a vector.",
+---       needs = {"rotation"},
+---       notation = {{"|x|", "the length of $x$"}},
+---       given = {m = "position"}, -- for identities
+---       steps = {{
+---         title = "Two components",
+---         text = "A pair $x$ is an arrow. Its length follows from the theorem.",
+---         formula = "|x| = √{x₁² + x₂²}",
+---         predict = {question = "What is the length of $(3, 4)$?",
+---           expect = "length", within = 0, answer = "$√{9 + 16} = 5$.",
+---           hints = {{"it == 7", "Square the components before you add."},
+---             "Square both, add, and take the root."}},
+---         code = [[
+---           x = roper.tensor({3, 4}, "float64")
+---           length = x:square():sum():item() ^ 0.5]],
+---         claims = {{"length == 5", instead = {"{3, 4}", "{3, 5}"}}},
+---         identity = {"cos(m)*cos(m) + sin(m)*sin(m) == 1",
+---           wrong = {"cos(m)*cos(m) - sin(m)*sin(m) == 1"}},
+---         figure = {caption = "The arrow.",
+---           draw = "y = x:totable() return plot.arrows({y}, {format = format})",
+---           claims = {{"y[2] == 4", instead = {"x:totable()", "{3, 5}"}}},
+---           play = {kind = "rotation", vectors = {{3, 4}},
+---             caption = "Rotate it: its length stays the same."}},
+---         exercise = {
+---           {question = "Which is longer?", choices = {"(3, 4)", "(0, 6)"},
+---             expect = 2, answer = "$√{0 + 36} = 6$.",
+---             hints = {{"it == 1", "It has length 5."}, "Compute both."}},
+---           {question = "Set z to a pair of the same length.",
+---             check = "z[1] ^ 2 + z[2] ^ 2 == 25", sample = "z = {0, 5}",
+---             answer = "Such as {0, 5} or {4, 3}.",
+---             hints = {"The sum of the squares must be 25."}}},
+---       }},
+---     }
+---
+--- `./roper lesson FILE.lua` plays it, and `./roper lesson --check FILE.lua` checks its claims,
+--- questions and figures. In a script or a session, `roper.lesson` shows the whole lesson.
+---
+--- Code that is not shown, of claims, figures and questions, can set variables. The learner and
+--- later steps do not see them. It must not change tables and tensors of the code that is shown.
 ---
 --- Errors: a field that is missing, misspelled or of the wrong type; prose or a formula that does
---- not follow the notation; a claim that fails while the lesson is shown.
+--- not follow the notation; Lua that does not compile; a name in `needs` that is not a built-in
+--- lesson; a claim that fails while the lesson is shown. For a file, messages begin with the file
+--- and the line of the field.
 ---
 ---     > (pcall(roper.lesson, {title = "half a lesson"}))
 ---     false
@@ -224,24 +324,20 @@ function M.read(path)
   if not chunk then
     error(message, 0)
   end
-  reading = { path = path, text = text }
+  local source = places.read(path, text)
+  local name = path:match("([^/]*)%.lua$"):gsub("_", "-")
+  reading = { name = name,
+    is_builtin = uv.fs_realpath(path) == uv.fs_realpath(file_of(name)) }
   local ok, result = eval.call(chunk)
   local lesson = reading.lesson
   reading = nil
-  if not ok and result.interrupted then
-    error("interrupted", 0)
-  elseif not ok then
-    local is_placed = result.message:sub(1, #path) == path
-    error((is_placed and "" or path .. ": ") .. result.message, 0)
+  if not ok then
+    error(result.interrupted and "interrupted" or places.located(source, result.message), 0)
   elseif lesson == nil or result ~= lesson then
     error(("%s: expected a file that returns roper.lesson {...}"):format(path), 0)
   end
-  lesson.name = path:match("([^/]*)%.lua$"):gsub("_", "-")
+  lesson.name, lesson.source = name, source
   return lesson
-end
-
-local function file_of(name)
-  return ("%s/../lessons/%s.lua"):format(paths.LIBRARY, (name:gsub("-", "_")))
 end
 
 --- The names of the lessons in scripts/lessons, sorted by their `order`. Only the text of the files
@@ -249,7 +345,7 @@ end
 ---@return string[] names
 function M.names()
   local orders = {}
-  for _, name in ipairs(files.modules(paths.LIBRARY .. "/../lessons")) do
+  for _, name in ipairs(files.modules(folder())) do
     local text = files.peek(file_of(name)) or ""
     orders[name:gsub("_", "-")] = tonumber(text:match "%f[%w]order%s*=%s*(%d+)") or math.huge
   end
@@ -266,12 +362,12 @@ function M.all()
   return tables.map(M.names(), function(name) return M.read(file_of(name)) end)
 end
 
---- Finds a lesson by its name or by its number in the list of all lessons.
+--- Finds the name of a built-in lesson by the name or by its number in the list of all lessons.
 ---
---- Errors: no lesson has this name or number; those of `read`.
----@param name string such as "relative-distance" or "5"
----@return table lesson
-function M.find(name)
+--- Errors: no lesson has this name or number.
+---@param name string such as "relative-distance", "relative_distance" or "5"
+---@return string name
+function M.resolve(name)
   local names = M.names()
   local found = name:gsub("_", "-")
   if name:find "^%d+$" then
@@ -280,7 +376,16 @@ function M.find(name)
   elseif not tables.set(names)[found] then
     error(("no lesson '%s'%s"):format(name, suggest.hint(name, names, "there are")), 0)
   end
-  return M.read(file_of(found))
+  return found
+end
+
+--- Finds a lesson by its name or by its number in the list of all lessons.
+---
+--- Errors: those of `resolve` and `read`.
+---@param name string such as "relative-distance" or "5"
+---@return table lesson
+function M.find(name)
+  return M.read(file_of(M.resolve(name)))
 end
 
 return M

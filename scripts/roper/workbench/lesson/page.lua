@@ -49,11 +49,11 @@ local function results(step, result)
   return summary and document.details(summary, show.results(result), "results")
 end
 
--- The questions of a list, numbered from `first` on.
-local function ask(list, head, first, lesson, number, scope)
+-- The questions of a list, numbered from `first` on. `where` has their head, lesson, step and names.
+local function ask(list, first, where, scope)
   return tables.map(list or {}, function(question, i)
-    return quiz.question(question, { id = ("question-%d-%d"):format(number, first + i - 1),
-      head = head, lesson = lesson.name, step = number }, scope, render)
+    local id = ("question-%d-%d"):format(where.step, first + i - 1)
+    return quiz.question(question, tables.merged(where, { id = id }), scope, render)
   end)
 end
 
@@ -63,18 +63,19 @@ end
 
 -- A step. The first one has its picture after its first paragraph, so that a page opens with it.
 local function section(lesson, number, scope)
-  local step = lesson.steps[number]
+  local step, where = lesson.steps[number], { lesson = lesson.name, step = number }
+  local before = quiz.numbers(scope) -- a prediction cannot use variables of the step
   local result = steps.run(step, scope)
-  local first = #(step.predict or {}) + 1
   local text, shown = show.text(step), picture(step, scope)
   if number == 1 and shown then
     table.insert(text[1], math.min(2, #text[1] + 1), shown)
     shown = nil
   end
   return h.section { id = "step-" .. number, render { title(number, step), text,
-    ask(step.predict, show.PREDICT, 1, lesson, number, scope), shown or false,
-    results(step, result),
-    ask(step.exercise, show.TRY, first, lesson, number, scope) } }
+    ask(step.predict, 1, tables.merged(where, { head = show.PREDICT, names = before }), scope),
+    shown or false, results(step, result),
+    ask(step.exercise, #(step.predict or {}) + 1, tables.merged(where, { head = show.TRY,
+      names = quiz.numbers(scope) }), scope) } }
 end
 
 -- A step on paper, with room for answers. Lines of Lua are not asked for.

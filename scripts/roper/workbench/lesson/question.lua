@@ -48,10 +48,22 @@ local function check_choices(where, question)
   end
 end
 
-local function check_source(where, name, source)
-  local action, _, message = eval.compile(source, name, {})
+--- Checks Lua in a field.
+---
+--- Errors: it does not compile, or is not an expression; the message begins with `where`.
+---@param where string names the field in messages
+---@param is_statement boolean? whether statements without a value are allowed
+function M.check_source(where, source, is_statement)
+  local action, kind, message, has_value = eval.compile(source, "", {})
   if not action then
-    error(("%s: %s"):format(where, message), 0)
+    local _, count = source:gsub("\n", "") -- Lua reports the end in the line after the last
+    error(where .. message:gsub("^:(%d+)", function(line)
+      return (":%d"):format(math.min(tonumber(line), count + 1))
+    end), 0)
+  elseif not is_statement and kind == "statement" and not has_value
+    and not source:find "%f[%w]return%f[%W]" then
+    error(("%s: expected an expression, such as x == 1, got a statement: %s"):format(where,
+      source), 0)
   end
 end
 
@@ -68,14 +80,15 @@ local function check_hints(where, question)
     if text == hint then
       further[#further + 1] = hint
     else
-      check_source(where, name, hint[1])
-      conditions[#conditions + 1] = hint
+      M.check_source(("%s: %s"):format(where, name), hint[1])
+      conditions[#conditions + 1] = { hint[1], hint[2], name = name }
     end
   end
   if question.kind ~= "open" and #further == 0 then
     error(where .. ": expected at least one hint without a condition", 0)
   elseif question.kind == "open" and #conditions > 0 then
-    error(where .. ": an open question takes only hints without a condition", 0)
+    error(where .. ": an open question takes only hints without a condition; for another kind of "
+      .. "question, add choices, expect or check", 0)
   end
   question.conditions, question.further = conditions, further
 end
@@ -90,13 +103,13 @@ local function checked(where, given)
     own[name] = nil
   end
   own = options_of.check(("%s, %s question"):format(where, kind), own, FIELDS[kind], 0)
-  question = tables.merged(question, own, { kind = kind })
+  question = tables.merged(question, own, { kind = kind, where = where:gsub("^lesson: ", "") })
   if kind == "choice" then
     check_choices(where, question)
   end
   for _, name in ipairs { "expect", "check", "sample" } do
     if type(question[name]) == "string" then
-      check_source(where, name, question[name])
+      M.check_source(("%s: %s"):format(where, name), question[name], name == "sample")
     end
   end
   check_hints(where, question)
@@ -147,9 +160,10 @@ function M.expected(question, scope)
   elseif question.kind ~= "number" then
     return question.expect
   end
-  local value = steps.evaluate(question.expect, steps.layer(scope))
+  local name = steps.name_of(question, "expect")
+  local value = steps.evaluate(question.expect, steps.layer(scope), name)
   if math.type(value) == nil or value ~= value then
-    error(("expect: expected a number, got %s"):format(options_of.shown(value)), 0)
+    error(("%s: expected a number, got %s"):format(name, options_of.shown(value)), 0)
   end
   return value
 end
@@ -164,26 +178,38 @@ function M.wanted(question)
   return EXPECTED[question.kind]
 end
 
+--- Asks for an answer: "Type a line of Lua".
+function M.invitation(question)
+  return question.kind == "open" and "Answer it on paper" or "Type " .. M.wanted(question)
+end
+
 -- Is the relative error of a number at most `within`, or its absolute error at most TINY?
 local function is_near(it, expected, within)
   return it == expected or math.abs(expected) < math.huge
     and math.abs(it + 0.0 - expected) <= math.max(within * math.abs(expected), TINY)
 end
 
--- The first hint whose condition is true of a wrong answer, or nil.
-local function fitting(question, it, scope)
-  for _, hint in ipairs(question.conditions) do
-    local ok, fits = eval.call(steps.evaluate, hint[1], steps.layer(scope, { it = it }))
-    if ok and fits == true then
-      return hint[2]
-    end
-  end
+--- Evaluates the condition of a hint.
+---@param hint table one of the question's `conditions`
+---@param it any the answer
+---@param scope table variables that the condition can use
+---@return boolean fits
+function M.fits(question, hint, it, scope)
+  local name = steps.name_of(question, hint.name)
+  return steps.evaluate(hint[1], steps.layer(scope, { it = it }), name) == true
 end
 
--- The verdict on an answer that was evaluated.
+-- The verdict on an answer that was evaluated, with the first hint that fits a wrong one.
 local function verdict(question, it, is_right, scope)
-  return { kind = is_right and "right" or "wrong", it = it,
-    hint = not is_right and fitting(question, it, scope) or nil }
+  local found = { kind = is_right and "right" or "wrong", it = it }
+  for _, hint in ipairs(is_right and {} or question.conditions) do
+    local ok, fits = eval.call(M.fits, question, hint, it, scope)
+    if ok and fits then
+      found.hint = hint[2]
+      break
+    end
+  end
+  return found
 end
 
 local function malformed(question, shown)
@@ -211,44 +237,45 @@ end
 
 local judge = {}
 
-function judge.choice(question, line, scope, expected)
+function judge.choice(question, line, _, expected, ahead)
   local sign = line:match "^%s*%(?(%w+)[.)]?%s*$"
   local number = sign and not question.has_numbers and math.tointeger(tonumber(sign))
     or sign and sign:find "^%a$" and sign:lower():byte() - ("a"):byte() + 1
   if number and question.choices[number] then
-    return verdict(question, number, number == expected, scope)
+    return verdict(question, number, number == expected, ahead)
   end
   local _, kind = eval.compile(line, NAME, {})
   return (sign and #sign < 3 or kind == "wrong") and malformed(question) or { kind = "other" }
 end
 
-function judge.number(question, line, scope, expected)
+function judge.number(question, line, scope, expected, ahead)
   local results, otherwise = run(question, line, steps.layer(scope))
   if not results then
     return otherwise
   elseif results.n == 0 then
     return { kind = "tried" }
   elseif results.n > 1 or math.type(results[1]) == nil or results[1] ~= results[1] then
-    return malformed(question, format.results(results))
+    return malformed(question, results[1] ~= nil and format.results(results) or nil)
   end
-  return verdict(question, results[1], is_near(results[1], expected, question.within), scope)
+  return verdict(question, results[1], is_near(results[1], expected, question.within), ahead)
 end
 
-function judge.line(question, line, scope)
+function judge.line(question, line, scope, _, ahead)
   local inner = steps.layer(scope)
   local results, otherwise = run(question, line, inner)
   if not results then
     return otherwise
   end
-  local it = results[1]
-  local ok, holds = eval.call(steps.evaluate, question.check, steps.layer(inner, { it = it }))
+  local it, below = results[1], getmetatable(inner)
+  below.__index = ahead
+  local ok, holds = eval.call(steps.evaluate, question.check, steps.layer(inner, { it = it }),
+    steps.name_of(question, "check"))
   local found = verdict(question, it, ok and holds == true, inner)
+  found.failure = not ok and holds or nil
+  below.__index = scope
   found.shown = results.n > 0 and not line:find ";%s*$" and format.results(results) or nil
-  if found.kind == "right" then -- keep the variables that it set
-    for name, value in pairs(inner) do
-      scope[name], inner[name] = value, nil
-    end
-    setmetatable(inner, { __index = scope, __newindex = scope })
+  if found.kind == "right" then
+    steps.keep(inner)
   end
   return found
 end
@@ -260,20 +287,22 @@ end
 ---@field hint? string the hint that fits a wrong answer
 ---@field shown? string the output of a line, or what came instead of an answer
 ---@field wanted? string what an answer should be
----@field failure? Failure the error of a line that failed
+---@field failure? Failure the error of a line that failed, or of the check of a wrong one
 
 --- Judges a line that may be an answer. A number is right if its relative error is at most the
 --- question's `within`, or its absolute error at most 1e-9. A line of Lua is right if the
 --- question's check is true. The variables that a line sets are kept only if it is right. A line
 --- that begins with >, as after a prompt, is never an answer.
----@param scope table the variables of the lesson
+---@param scope table the variables that the line can use
 ---@param expected any result of `expected`
+---@param ahead table? = scope; the variables that the check and the conditions of hints can use:
+---   for a question before the step's code is shown, a layer with the variables of this code
 ---@return Verdict
-function M.judge(question, line, scope, expected)
+function M.judge(question, line, scope, expected, ahead)
   if line:find "^%s*>" or question.kind == "open" then
     return { kind = "other" }
   end
-  return judge[question.kind](question, line, scope, expected)
+  return judge[question.kind](question, line, scope, expected, ahead or scope)
 end
 
 return M

@@ -14,8 +14,9 @@ local h = markup.h
 
 local M = {}
 
--- The numbers among the variables of a scope, as a JSON object.
-local function numbers(scope)
+--- The numbers among the variables of a scope, which answers can use.
+---@return string json an object
+function M.numbers(scope)
   local found = {}
   for name, value in pairs(scope) do
     if math.type(value) and value == value and math.abs(value) < math.huge then
@@ -42,8 +43,8 @@ end
 
 --- A question that is answered on the page, if it can be checked there.
 ---@param question table
----@param where {id: string, head: string, lesson: string, step: integer} id: of the element;
----   head: words before the question
+---@param where {id: string, head: string, lesson: string, step: integer, names: string} id: of the
+---   element; head: words before the question; names: from `numbers`
 ---@param scope table the variables of the lesson
 ---@param render fun(tree: any): any makes page nodes of a document
 ---@return any node
@@ -53,7 +54,7 @@ function M.question(question, where, scope, render)
     ["data-expect"] = is_number and ("%.17g"):format(questions.expected(question, scope))
       or is_checked and question.expect,
     ["data-within"] = is_number and question.within,
-    ["data-names"] = is_number and numbers(scope),
+    ["data-names"] = is_number and where.names,
     render(show.question(question, where.head)),
     is_checked and hints(question, render),
     question.kind == "line" and render(document.paragraph({ "Its answer is a line of Lua: run ",

@@ -4,10 +4,9 @@ local core = require "roper.core"
 local format = require "roper.base.format"
 local identity = require "roper.identity"
 local public = require "roper.base.public"
+local tables = require "roper.base.tables"
 
 local M = {}
-
-local NAME <const> = "lesson" -- the chunk name of the code in messages
 
 -- The global names of Lua. os.exit raises an error: otherwise a lesson could end its own check with
 -- status 0.
@@ -27,12 +26,63 @@ function M.layer(scope, names)
   return setmetatable(names or {}, { __index = scope })
 end
 
--- Splits code into the pieces that would run one after the other if the lines were typed.
-local function pieces(text, scope)
-  local list, open = {}, nil
+--- Moves the variables of a layer to the scope below. Functions that were defined in the layer then
+--- set variables there.
+function M.keep(layer)
+  local below = getmetatable(layer).__index
+  for name, value in next, layer do
+    below[name], layer[name] = value, nil
+  end
+  getmetatable(layer).__newindex = below
+end
+
+-- The scopes below a layer, down to Lua's globals, each with a copy of its variables.
+local function variables_below(layer)
+  local copies, scope = {}, layer
+  while scope do
+    local metatable = getmetatable(scope) or {}
+    scope = metatable.methods or metatable.__index -- methods: in a scope that a session guards
+    copies[#copies + 1] = type(scope) == "table" and { scope, tables.merged(scope) } or nil
+  end
+  return copies
+end
+
+--- Calls a function whose effects the reader must not see (yet). Afterwards, all scopes below a
+--- layer have the variables that they had before. Those that functions of the lesson set there are
+--- set in the layer instead.
+---@param layer table
+---@param run function
+---@param ... any its arguments
+---@return any ... its results
+function M.hidden(layer, run, ...)
+  local copies = variables_below(layer)
+  local _ <close> = setmetatable({}, { __close = function()
+    for _, copy in ipairs(copies) do
+      local scope, before = table.unpack(copy)
+      for name, value in next, scope do
+        if value ~= before[name] and rawget(layer, name) == nil then
+          rawset(layer, name, value)
+        end
+        rawset(scope, name, before[name])
+      end
+      for name, value in next, before do
+        rawset(scope, name, value)
+      end
+    end
+  end })
+  return run(...)
+end
+
+-- Splits code into the pieces that would run one after the other if the lines were typed. `name`
+-- names the code in messages; the number of its first line is `first`.
+local function pieces(text, scope, name, first)
+  local list, open, start, number = {}, nil, first, first
   for line in (text:gsub("%s+$", "") .. "\n"):gmatch "(.-)\n" do
+    if not open then
+      start = number
+    end
     open = open and open .. "\n" .. line or line
-    local action, kind, message = eval.compile(open, NAME, scope)
+    local action, kind, message = eval.compile(("\n"):rep(start - 1) .. open, name, scope)
     if action then
       if open:find "%S" then
         list[#list + 1] = { source = open, action = action }
@@ -41,9 +91,10 @@ local function pieces(text, scope)
     elseif kind ~= "incomplete" then
       error(message, 0)
     end
+    number = number + 1
   end
   if open then
-    error(("%s: incomplete code: %s"):format(NAME, open), 0)
+    error(("%s:%d: incomplete code: %s"):format(name, start, open), 0)
   end
   return list
 end
@@ -57,11 +108,22 @@ function M.unindented(text)
   return (("\n" .. text):gsub("\n" .. (indent or ""), "\n"):gsub("^\n+", ""):gsub("%s+$", ""))
 end
 
+--- Compiles code.
+---
+--- Errors: it does not compile, or is not complete.
+---@param name string? = "code"; names the code in messages
+---@return {source: string, action: function}[] pieces that run one after the other
+function M.compile(text, scope, name)
+  local _, above = text:match("^\n*"):gsub("\n", "") -- empty lines that `unindented` removes
+  return pieces(M.unindented(text), scope, name or "code", above + 1)
+end
+
 --- Runs code in a scope. The results of an expression are kept as text, unless it ends with a ;.
+---@param name string? = "code"; names the code in messages
 ---@return {source: string, output: string?}[] transcript
-function M.execute(text, scope)
+function M.execute(text, scope, name)
   local transcript = {}
-  for i, piece in ipairs(pieces(M.unindented(text), scope)) do
+  for i, piece in ipairs(M.compile(text, scope, name)) do
     local results = table.pack(piece.action())
     local is_muted = results.n == 0 or piece.source:find ";%s*$"
     transcript[i] = { source = piece.source, output = not is_muted and format.results(results)
@@ -70,23 +132,31 @@ function M.execute(text, scope)
   return transcript
 end
 
---- Evaluates an expression.
-function M.evaluate(source, scope)
-  local action, _, message = eval.compile(source, NAME, scope)
+--- The name of a field in messages: "step 2, figure, draw".
+---@param owner {where: string?} a step, figure, claim or question that was checked
+function M.name_of(owner, field)
+  return (owner.where and owner.where .. ", " or "") .. field
+end
+
+--- Evaluates Lua that the reader does not see in a layer, as `hidden` does.
+---@param name string names the source in messages
+function M.evaluate(source, layer, name)
+  local action, _, message = eval.compile(source, name, layer)
   if not action then
     error(message, 0)
   end
-  return action()
+  return M.hidden(layer, action)
 end
 
 --- Draws a figure of a step whose code was run.
----@param figure {draw: string} Lua that draws with `plot` and passes `format = format`
+---@param figure {draw: string, where: string?} draw: Lua that draws with `plot` and passes
+---   `format = format`
 ---@param kind "svg"|"text"|nil nil shows the figure on the terminal
 ---@return string? picture
 ---@return table variables a scope with the variables that the drawing set
 function M.draw(figure, scope, kind)
   local variables = M.layer(scope, { format = kind })
-  return (M.evaluate(figure.draw, variables)), variables
+  return (M.evaluate(figure.draw, variables, M.name_of(figure, "draw"))), variables
 end
 
 --- Plants a fault in code.
@@ -113,17 +183,19 @@ local function digits(value, is_enough)
 end
 
 --- Evaluates a claim in a scope.
----@param claim {text: string}
+---@param claim {text: string, where: string?}
 ---@return {text: string, value: string, holds: boolean} result value: the left side of the
 ---   comparison, with enough digits to see whether the claim holds
 function M.judge(claim, scope)
+  local name = claim.where or "claim"
   local left = claim.text:match "^(.-)%s*[<>=~]=?%s*[^=]*$"
-  if not left or not eval.compile(left, NAME, scope) then
+  if not left or not eval.compile(left, name, scope) then
     left = claim.text
   end
-  local value, holds = M.evaluate(left, scope), M.evaluate(claim.text, scope) == true
+  local inner = M.layer(scope)
+  local value, holds = M.evaluate(left, inner, name), M.evaluate(claim.text, inner, name) == true
   local text = math.type(value) == "float" and digits(value, function(rounded)
-    return M.evaluate(rounded .. claim.text:sub(#left + 1), scope) == holds
+    return M.evaluate(rounded .. claim.text:sub(#left + 1), inner, name) == holds
   end) or format.value(value)
   return { text = claim.text, value = text, holds = holds }
 end
@@ -132,7 +204,7 @@ end
 ---@param text string? = step.code; the code to run
 function M.prepare(step, scope, text)
   core.seed(1)
-  return M.execute(text or step.code or "", scope)
+  return M.execute(text or step.code or "", scope, M.name_of(step, "code"))
 end
 
 --- Runs a step.

@@ -6,6 +6,7 @@ local resume_command = require "roper.workbench.session.resume_command"
 local eval = require "roper.base.eval"
 local progress = require "roper.workbench.session.lesson_progress"
 local questions = require "roper.workbench.lesson.question"
+local places = require "roper.workbench.lesson.places"
 local readers = require "roper.workbench.session.repl.reader"
 local report = require "roper.identity.report"
 local screenfuls = require "roper.workbench.session.screenful"
@@ -15,15 +16,20 @@ local steps = require "roper.workbench.lesson.step"
 local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
 
+local uv = require "luv"
+
 local M = {}
 
 local HELP <const> = document.paragraph(document.styled("dim", { "Press Enter to continue. In "
   .. "between you can run any Lua, with the variables of the lesson. At a question (?>), type the "
   .. "answer, or a > and any Lua to try first.", document.BREAK, "Commands: back, again, hint, "
-  .. "answer, look (details of a check), notation, quit. If a variable has the name of a command, "
-  .. "type %back, %again and so on." }))
+  .. "answer, look (details of a check), notation, help, quit. If a variable has the name of a "
+  .. "command, type %back, %again and so on." }))
 
 local RESULTS <const> = {} -- among the parts of a step: its code, claims and figure
+
+local PATIENCE <const> = 1e9 -- nanoseconds after which a note says that the code still runs
+local INTERVAL <const> = 100 -- instructions of Lua after which the time is checked
 
 local Player = {}
 Player.__index = Player
@@ -54,38 +60,98 @@ function Player:step()
   return self.lesson.steps[self.number]
 end
 
--- Calls a function and reports an error. Returns whether it succeeded.
-local function attempt(f)
-  local ok, failure = eval.call(f)
-  if not ok then
-    terminal.report("lesson", failure.interrupted and "interrupted" or failure.message)
+-- Discards the keys that were typed so far.
+local function discard_keys()
+  -- A terminal of its own: luv would change the standard input of programs that are run later.
+  local file = uv.fs_open("/dev/tty", "r+", 0)
+  local keys = file and uv.new_tty(file, true)
+  if keys then
+    keys:set_mode(1) -- raw, so that incomplete lines are read, too
+    keys:read_start(function() end)
+    uv.run "nowait"
+    keys:set_mode(0)
+    keys:close()
+    uv.run "nowait"
   end
-  return ok
 end
 
--- Runs the step, after all earlier steps whose code has not run yet. Does nothing if it has run.
+-- Calls a function that runs code of the lesson, and reports an error. If it takes long, shows a
+-- note until it ends. Returns whether it succeeded, and its failure.
+function Player:attempt(f)
+  local start, has_note = uv.hrtime(), false
+  local ok, failure = eval.call(function() -- which removes the hook
+    debug.sethook(function()
+      if uv.hrtime() - start > PATIENCE then
+        debug.sethook()
+        has_note = true
+        io.stdout:write "Computing, a few seconds …"
+        io.stdout:flush()
+      end
+    end, "", INTERVAL)
+    f()
+  end)
+  if has_note then
+    io.stdout:write(terminal.is_capable(io.stdout) and "\r\27[K" or "\n")
+    discard_keys()
+  end
+  if not ok and failure.interrupted then
+    io.stdout:write(has_note and "" or "\n") -- after the terminal's ^C
+    terminal.report("lesson", "interrupted; type again to repeat this step")
+  elseif not ok then
+    terminal.report("lesson", places.located(self.lesson.source, failure.message))
+  end
+  return ok, failure
+end
+
+-- Runs code of the lesson in a layer of the scope. Returns the layer and the result.
+function Player:execute(run, step)
+  local layer = steps.layer(self.scope)
+  return layer, steps.hidden(layer, run, step, layer)
+end
+
+-- Makes the variables of a layer visible to the reader.
+function Player:reveal(layer)
+  for name in next, layer do
+    self.names[name] = true
+  end
+  steps.keep(layer)
+  self.first_stale = self.first_stale + 1
+end
+
+-- Runs the step, after all earlier steps whose code has not run yet. Its variables are in the layer
+-- `ahead` until it is shown. Does nothing if it has run. Returns whether it succeeded, and its
+-- failure.
 function Player:run()
-  return self.result ~= nil or attempt(function()
-    local stale = self.first_stale
-    self.first_stale = self.number + 1
-    for before = stale, self.number - 1 do
-      steps.prepare(self.lesson.steps[before], self.scope)
+  if self.result then
+    return true
+  end
+  local ok, failure = self:attempt(function()
+    while self.first_stale < self.number do
+      self:reveal((self:execute(steps.prepare, self.lesson.steps[self.first_stale])))
     end
-    local result = steps.run(self:step(), self.scope)
+    local ahead, result = self:execute(steps.run, self:step())
     self.expected = {}
     for _, question in ipairs(questions.of(self:step())) do
-      self.expected[question] = questions.expected(question, self.scope)
+      self.expected[question] = questions.expected(question, ahead)
     end
-    self.result = result
+    self.ahead, self.result = ahead, result
   end)
+  if not ok and not failure.interrupted then
+    self.first_stale = self.number + 1 -- it would fail again
+  end
+  return ok, failure
 end
 
 function Player:show_results()
-  return self:run() and attempt(function()
+  if not self:run() then
+    return false
+  end
+  self:reveal(self.ahead)
+  return (self:attempt(function()
     local step = self:step()
     self:show { show.results(self.result), show.python(step),
       step.figure and show.figure(step.figure, self.scope) }
-  end)
+  end))
 end
 
 -- Asks a question. If it was answered before, shows its answer instead.
@@ -94,7 +160,7 @@ function Player:ask(question)
   if self.progress:is_answered(question) then
     self:show { show.answer(question, "You answered this before.") }
   else
-    self.asked, self.hints = question, 0
+    self.asked, self.hints, self.is_empty, self.is_new = question, 0, false, true
   end
 end
 
@@ -115,7 +181,7 @@ end
 
 -- Goes to a step and shows it up to its first question.
 function Player:go(number)
-  self.number, self.result, self.is_shown = number, nil, false
+  self.number, self.result, self.ahead, self.is_shown = number, nil, nil, false
   local step = self:step()
   self.parts = tables.joined(step.predict, { RESULTS }, step.exercise)
   self.progress:reach(number)
@@ -125,7 +191,10 @@ end
 
 -- Goes to a step and runs all earlier steps again, which discards changes to their variables.
 function Player:redo(number)
-  self.first_stale = 1
+  for name in pairs(self.names) do
+    self.scope[name] = nil
+  end
+  self.first_stale, self.names = 1, {}
   self.screen:drop()
   self:go(math.max(1, number))
 end
@@ -157,14 +226,13 @@ M.words = words
 words[""] = function(player)
   if player.screen:is_waiting() then
     player.screen:show()
-    return
-  end
-  local was_asking, is_last = player:is_asking(), player.parts[1] == nil
-  if was_asking then
-    player:say("Not answered.\n")
-  end
-  player:advance()
-  if is_last then
+  elseif player.asked and player.is_empty then
+    words.answer(player)
+  elseif player.asked then
+    player:say(document.paragraph(questions.invitation(player.asked)
+      .. "; Enter again shows the answer."))
+    player.is_empty = true
+  else
     player:next_step()
   end
 end
@@ -205,11 +273,15 @@ function words.look(player)
   local found = player.is_shown and player.result.identity
   player:interject(found and report.document(found)
     or player.is_shown and "This step has no identity to look at.\n"
-    or "Answer first, or press Enter to skip the question.\n")
+    or "Answer the question first, or type answer to see its answer.\n")
 end
 
 function words.notation(player)
   player:interject(show.notation(player.lesson) or "This lesson has no table of notation.\n")
+end
+
+function words.help(player)
+  player:interject(HELP)
 end
 
 function words.quit(player)
@@ -218,10 +290,11 @@ end
 
 words.exit = words.quit
 
--- The command in a line, or nil. If a variable has its name, the command needs a % in front.
+-- The command in a line, or nil. As in a session, parentheses may follow it: quit(). If a variable
+-- has its name, the command needs a % in front.
 local function word_of(line, scope)
-  local sign, name = line:match "^%s*(%%?)(%a*)%s*$"
-  return (sign == "%" or name and rawget(scope, name) == nil) and words[name] or nil
+  local sign, name = line:gsub("%(%)%s*$", ""):match "^%s*(%%?)(%a*)%s*$"
+  return (sign == "%" or name and rawget(scope, name) == nil) and words[name:lower()] or nil
 end
 
 -- Responses to an answer, by the kind of the verdict: functions of the player and the verdict.
@@ -263,12 +336,15 @@ end
 -- Judges text that may be an answer and responds to it. Returns the kind of the verdict: "other" if
 -- it is not an answer.
 function Player:judge(text)
-  if not self:run() then
-    self.parts, self.asked = {}, nil
+  local ran, failure = self:run()
+  if not ran then
+    if not failure.interrupted then
+      self.parts, self.asked = {}, nil
+    end
     return "failed"
   end
   local ok, verdict = eval.call(questions.judge, self.asked, text, self.scope,
-    self.expected[self.asked])
+    self.expected[self.asked], not self.is_shown and self.ahead or nil)
   if not ok then
     verdict = { kind = "failed", failure = verdict }
   end
@@ -284,12 +360,17 @@ end
 function Player:take(line, open)
   local word = not open and word_of(line, self.scope)
   self.screen:turn()
+  self.is_empty = self.is_empty and word == words[""]
   if word then
     word(self)
     return nil
   end
   local text = open and open .. "\n" .. line or line
   local is_asking = self:is_asking()
+  if open and is_asking and not line:find "%S" and self.asked.kind ~= "line" then
+    respond.malformed(self, { wanted = questions.wanted(self.asked) })
+    return nil
+  end
   local kind = is_asking and self:judge(text) or "other"
   if kind ~= "other" then
     return kind == "incomplete" and text or nil
@@ -326,13 +407,17 @@ function M.run(lesson, first, path)
   local scope = steps.scope()
   local lines = readers.new()
   local player = setmetatable({ lesson = lesson, scope = scope, first_stale = 1, is_over = false,
-    session = sessions.new(scope), screen = screenfuls.new(), parts = {},
+    names = {}, session = sessions.new(scope), screen = screenfuls.new(), parts = {},
     progress = progress.open(lesson, first, path) }, Player)
   player.screen:add(documents.render { show.head(lesson), HELP } .. player.progress.note)
   player:go(player.progress.number)
   local open
   while not player.is_over do
     io.stdout:flush()
+    if player.is_new and not player.screen:is_waiting() then
+      discard_keys()
+      player.is_new = false
+    end
     local prompt = player:prompt()
     local ok, line = eval.call(lines.read, lines,
       open and (" "):rep(#prompt - 3) .. ">> " or prompt)

@@ -104,7 +104,7 @@ describe("lesson", function()
     fails(":2: unexpected symbol near '='", "x = 1\n= 7")
     fails(":2: mine", "\nerror 'mine'")
     fails(":1: mine", "error('mine', 0)")
-    fails(":3: lesson: option after: expected a string, got nil",
+    fails(":1: lesson: option after: expected a string, got nil",
       "return roper.lesson {\norder = 1,\ntitle = 'Half a lesson' }")
     fails(":5: lesson: step 2: unknown option clams; did you mean \"claims\"? It takes claims, "
       .. "code, exercise, figure, formula, identity, predict, python, text, title", [[
@@ -118,6 +118,217 @@ return roper.lesson { order = 1, title = "t", before = "b", after = "a",
     require("roper.base.file").make(scratch.path("folder.lua"))
     assert.error_matches(function() lessons.read(scratch.path("folder.lua")) end,
       "^cannot read .*/folder%.lua: expected a file, got a directory$")
+  end)
+
+  -- A file with a fault in a line: {text, replacement, message}. The message may begin with the
+  -- number of the line in the fixture; by default, that of the text.
+  local WHOLE <const> = [[
+-- steps = { "a comment with a {
+local function shown(name) return { caption = "of " .. name, "}" } end
+return roper.lesson {
+  order = 1, title = "t", before = "b", after = 'a "quoted" \'one\'',
+  minutes = 5,
+  needs = { "rotation" },
+  notation = { { "|x|", "the length of $x$" } },
+  steps = {
+    { title = "First", text = [=[
+        Words ]].."]] }"..[[ of several lines.]=],
+      predict = {
+        question = "How long?",
+        expect = "length",
+        answer = "So.",
+        hints = {
+          { "it == 7", "Square them." },
+          "Think." } },
+      code = [=[
+        x = roper.tensor({3, 4}, "float64")
+
+        length = x:square():sum():item() ^ 0.5]=],
+      claims = {
+        { "x[1]:item() == 3", instead = { "{3, 4}", "{5, 4}" } },
+        { "length == 5",
+          instead = { "{3, 4}", "{3, 5}" } } },
+      figure = {
+        caption = shown("the arrow").caption,
+        draw = [=[
+          y = x:totable()
+          return plot.arrows({y}, {format = format})]=],
+        claims = { { "y[1] == 3", instead = { "x:totable()", "{5, 4}" } } },
+        play = {
+          kind = "rotation", caption = "Move.",
+          vectors = { { 1, 0 } } } } },
+    { title = "Second", text = "Words.",
+      formula = "a = b",
+      identity = { "cos(m) == cos(-m)", given = { m = "position" } },
+      exercise = {
+        { question = "Which?", choices = { "left", "right" }, expect = 2, answer = "A.",
+          hints = { { "it == 1", "No." }, "Think." } },
+        { question = "Set z.", check = "z == 5",
+          sample = "z = length",
+          answer = "A.", hints = { "Think." } } } },
+  },
+}
+]]
+
+  -- Calls f(path, first line of the text, message) for each fault, with the file at the path.
+  local function each_fault(faults, f)
+    for _, fault in ipairs(faults) do
+      local first, last = WHOLE:find(fault[1], 1, true)
+      local path = scratch.write("a_lesson.lua",
+        WHOLE:sub(1, first - 1) .. fault[2] .. WHOLE:sub(last + 1))
+      local line = select(2, WHOLE:sub(1, first):gsub("\n", "")) + 1
+      local own, message = fault[3]:match("^(%d*) ?(.*)$")
+      f(path, ("%s:%s: %s"):format(path, own ~= "" and own or line, message))
+    end
+  end
+
+  it("reports the line and the field of a fault in a file", function()
+    assert.equal("a-lesson", read(WHOLE).name)
+    each_fault({
+      { 'title = "t"', 'titel = "t"', 'lesson: unknown option titel; did you mean "title"' },
+      { "minutes = 5", "minutes = 0", "lesson: option minutes: expected a positive integer" },
+      { 'needs = { "rotation" }', 'needs = "rotation"', "lesson: option needs: expected a table" },
+      { '"rotation" },', '"rotatoin" },', "lesson, needs 1: expected the name of a built-in "
+        .. 'lesson, got "rotatoin"; did you mean "rotation"? There are why-position,' },
+      { '"rotation" },', '"a-lesson" },', "lesson, needs 1: expected an earlier lesson, got the "
+        .. "lesson itself; remove it" },
+      { '{ "|x|", "the length of $x$" }', '"|x|"', "lesson, notation 1: expected "
+        .. '{"formula", "its meaning"}, got "|x|"' },
+      { 'text = "Words."', 'txt = "Words."', "lesson: step 2: unknown option txt; did you mean "
+        .. '"text"' },
+      { 'text = "Words.",', "", "lesson: step 2: option text: expected a string, got nil" },
+      { "a = b", "a = (b", "lesson: step 2, formula: expected ')'" },
+      { 'formula = "a = b"', "formula = 5", "lesson: step 2: option formula: expected a string" },
+      { 'x = roper.tensor({3, 4}, "float64")', "x = (", "21 lesson: step 1, code: ')' expected "
+        .. "(to close '(' at line 19) near '='" },
+      { "length = x:sq", "length = = x:sq", "lesson: step 1, code: unexpected symbol near '='" },
+      { "length = x:sq", "do length = x:sq", "lesson: step 1, code: incomplete code: " },
+      { '"x[1]:item() == 3"', '"x[1]:item() = 3"', "lesson: step 1, claim 1: syntax error" },
+      { '"length == 5"', '"length = 5"', "lesson: step 1, claim 2: expected an expression, such "
+        .. "as x == 1, got a statement: length = 5" },
+      { 'instead = { "{3, 4}", "{3, 5}" }', 'instead = { "{4, 3}", "{3, 5}" }', "lesson: step 1, "
+        .. "claim 2: instead: the code does not contain '{4, 3}'; copy" },
+      { '{ "x[1]:item() == 3", instead', '{ "x[1]:item() == 3", insted', "lesson: step 1, claim 1: "
+        .. 'expected {"claim", instead = {"code", "broken code"}}, got no such instead' },
+      { 'caption = shown("the arrow").caption,', "", "26 lesson: step 1, figure: option caption: "
+        .. "expected a string, got nil" },
+      { "y = x:totable()\n", "y = = x:totable()\n", "lesson: step 1, figure, draw: unexpected" },
+      { 'kind = "rotation"', 'kind = "rotatoin"', "lesson: step 1, figure, play: option kind: "
+        .. 'expected one of attention, distance, rotation, got "rotatoin"; did you mean' },
+      { "vectors =", "vector =", "lesson: step 1, figure, play: unknown option vector; did you" },
+      { 'expect = "length"', 'expct = "length"', "lesson: step 1, predict: unknown option expct" },
+      { 'expect = "length"', 'expect = "length +"', "lesson: step 1, predict: expect: unexpected" },
+      { 'expect = "length"', 'expect = "y = 5"', "lesson: step 1, predict: expect: expected an "
+        .. "expression" },
+      { 'expect = "length"', "expect = 5", "lesson: step 1, predict, number question: option "
+        .. "expect: expected a string, got 5" },
+      { "it == 7", "it = 7", "lesson: step 1, predict: hint 1: expected an expression" },
+      { "it == 7", "it == = 7", "lesson: step 1, predict: hint 1: syntax error" },
+      { '"it == 1", "No."', '"it == 1", "$_$"', "lesson: step 2, exercise 1: hint 1: expected a "
+        .. "letter" },
+      { "expect = 2", "expect = 3", "lesson: step 2, exercise 1: expect: expected the number of a "
+        .. "choice, an integer from 1 to 2, got 3" },
+      { 'sample = "z = length"', 'sample = "z = length +"', "lesson: step 2, exercise 2: sample: "
+        .. "unexpected symbol" },
+      { 'shown("the arrow").caption,', "shown().caption,", "2 attempt to concatenate a nil" },
+      { "minutes = 5,", "minutes = 5", "6 '}' expected (to close '{' at line 3)" },
+      { "roper.lesson", "roper.leson", 'roper has no field "leson"; did you mean "lesson"?' },
+    }, function(path, message)
+      local ok, told = pcall(lessons.read, path)
+      assert.is_false(ok, message)
+      assert.equal(message, told:sub(1, #message))
+    end)
+  end)
+
+  it("may be passed to roper.lesson in parentheses, or as a value without known lines", function()
+    local path = scratch.path("a_lesson.lua")
+    for _, case in ipairs {
+      { "return roper.lesson({\n  order = 'x' })", ":2: lesson: option after" },
+      { "local one = { order = 'x' }\nreturn roper.lesson(one)", ": lesson: option after" },
+    } do
+      scratch.write("a_lesson.lua", case[1])
+      local _, message = pcall(lessons.read, path)
+      assert.equal(path .. case[2]:gsub(":2:", ":1:"), message:sub(1, #path + #case[2]))
+    end
+  end)
+
+  it("is checked with the line and the field of each fault", function()
+    each_fault({
+      { "x:square()", "x:squre()", 'step 1, code: a tensor has no field "squre"; did you mean' },
+      { '"length == 5"', '"length == 6"', "step 1, claim 2: measured: 5" },
+      { '"length == 5"', '"lenth == 5"', "step 1, claim 2: undefined variable lenth; did you mean "
+        .. '"length"?' },
+      { '"length == 5"', '"length.x == 5"', "step 1, claim 2: attempt to index a number value" },
+      { '"length == 5"', '"length > 0"', "25 step 1, claim 2, instead: with {3, 5} instead of "
+        .. "{3, 4}, the claim still holds; plant a fault that it detects" },
+      { '"{3, 5}"', '"{3, {}}"', "step 1, claim 2, instead: with {3, {}} instead of {3, 4}, the "
+        .. "code fails: step 1, code:1: " },
+      { "y = x:totable()\n", "y = x:totable() roper.tensor({1, {2}})\n", "step 1, figure, draw: "
+        .. "tensor: expected a number as element 2, got table" },
+      { "y = x:totable()\n", "y = x:totable() x = nothing.y\n", "step 1, figure, draw: " },
+      { "y[1] == 3", "y[1] == 4", "step 1, figure, claim 1: measured: 3" },
+      { "y = x:totable()\n", "y = x:totable() x[2] = 9\n", "9 step 1: a claim, a figure or a "
+        .. "question changes x; let it change a copy" },
+      { 'expect = "length"', 'expect = "lenth.x"', "step 1, predict, expect: attempt to index" },
+      { 'expect = "length"', 'expect = "{}"', "step 1, predict, expect: expected a number, got a "
+        .. "table" },
+      { "it == 7", "it == 5", "step 1, predict, hint 1: the hint for it == 5 also fits the right" },
+      { "it == 7", "it == lenth", "step 1, predict, hint 1: undefined variable lenth; did" },
+      { "it == 7", "it.x.y", "step 1, predict, hint 1: attempt to index a number value" },
+      { "cos(m) == cos(-m)", "cos(m) == sin(m)", "step 2, identity: does not hold:\n" },
+      { "cos(m) == cos(-m)", "cos(m == sin(m)", "step 2: identity: cos(m: unexpected end" },
+      { 'sample = "z = length"', 'sample = "z = 4"', "step 2, exercise 2, sample: expected the "
+        .. "answer z = 4 to be judged right, got wrong" },
+    }, function(path, message)
+      local text, holds = output.capture(check.run, { lessons.read(path) })
+      assert.is_false(holds, message)
+      assert.truthy(text:find("\n# " .. message, 1, true) or text:find("^# " .. message), message
+        .. "\n" .. text)
+    end)
+  end)
+
+  it("cannot need itself, directly or through others", function()
+    local library = paths.LIBRARY
+    files.make(scratch.path("roper"))
+    files.make(scratch.path("lessons"))
+    for name, needs in pairs { first = "third", second = "first", third = "second",
+      other = "second", own = "own" } do
+      scratch.write(("lessons/%s.lua"):format(name), ([[return roper.lesson { order = 1,
+        title = "t", before = "b", after = "a",
+        needs = { "%s" },
+        steps = { { title = "s", text = "t" } } }]]):format(needs))
+    end
+    paths.LIBRARY = scratch.path("roper")
+    local ok, message = pcall(function()
+      for name, problem in pairs {
+        first = "got a circle: first needs third, which needs second, which needs first; remove",
+        own = "got the lesson itself; remove it" } do
+        local path = scratch.path("lessons/" .. name .. ".lua")
+        local read_ok, told = pcall(lessons.find, name)
+        assert.is_false(read_ok)
+        local expected = ("%s:3: lesson, needs 1: expected an earlier lesson, %s"):format(path,
+          problem)
+        assert.equal(expected, told:sub(1, #expected))
+      end
+      assert.equal("other", lessons.find("other").name) -- not in the circle itself
+    end)
+    paths.LIBRARY = library
+    assert(ok, message)
+  end)
+
+  it("is documented with a whole lesson, which passes its check", function()
+    local sources = require("roper.workbench.help.sources")
+    local comment = table.concat(sources.comment_of(lessons.lesson).text, "\n")
+    local source = comment:match("\n    (return roper.lesson.-\n    })\n"):gsub("\n    ", "\n")
+    local found = read(source)
+    local text, holds = output.capture(check.run, { found })
+    assert.is_true(holds, text)
+    -- Its table contains every documented field, except check's alternatives.
+    for _, class in ipairs { "Lesson", "LessonStep", "LessonQuestion", "LessonFigure" } do
+      for _, field in ipairs(sources.fields(class)) do
+        assert.truthy(source:find("%f[%w]" .. field.name .. " ="), class .. "." .. field.name)
+      end
+    end
   end)
 
   it("gives its names to identities that declare none", function()
@@ -235,6 +446,26 @@ describe("a step", function()
     assert.is_false(steps.judge({ text = "name" }, scope).holds) -- not true itself
   end)
 
+  it("hides variables that are set by code that is not shown", function()
+    local scope = steps.scope()
+    steps.execute("count = 1\nfunction more() count, last = count + 1, count return count end",
+      scope)
+    assert.equal("2", steps.judge({ text = "more() == 2" }, scope).value)
+    assert.is_true(steps.judge({ text = "more() == 2" }, scope).holds)
+    local _, variables = steps.draw({ draw = "x = more() count = 'drawn' return x" }, scope)
+    assert.equal(2, variables.x)
+    assert.equal("drawn", variables.count)
+    assert.equal(1, variables.last) -- set by the function, for the claims of the figure
+    assert.error_matches(function()
+      steps.evaluate("more() + nothing.x", steps.layer(scope), "hint 1")
+    end, "attempt to index a nil value")
+    assert.equal(1, scope.count)
+    assert.is_nil(scope.last)
+    assert.is_nil(scope.x)
+    steps.evaluate("rawset(_G, 'surely_no_global', more())", steps.layer(scope), "hint 1")
+    assert.is_nil(rawget(_G, "surely_no_global"))
+  end)
+
   it("is the same each time", function()
     local step = { code = "x = roper.randn{2}:totable()", claims = {} }
     local first, second = steps.scope(), steps.scope()
@@ -261,10 +492,11 @@ describe("lesson.check", function()
     text, holds = output.capture(check.run, { good, bad })
     assert.is_false(holds)
     assert.truthy(text:find("\nnot ok 3 - bad 1: x == 2\n# measured: 1\n", 1, true))
-    assert.truthy(text:find("\nnot ok 4 - bad 2: runs\n# lesson:1: attempt to index", 1, true))
-    assert.truthy(text:find("\nnot ok 5 - bad 3: cos(m) == sin(m)\n#   cos(m) == sin(m)\n", 1,
-      true))
-    assert.truthy(text:find("\nnot ok 6 - bad 3: not cos(m) == cos(m)\n# not refuted\n", 1, true))
+    assert.truthy(text:find("\nnot ok 4 - bad 2: runs\n# code:1: attempt to index", 1, true))
+    assert.truthy(text:find("\nnot ok 5 - bad 3: cos(m) == sin(m)\n# identity: does not hold:\n"
+      .. "#   cos(m) == sin(m)\n", 1, true))
+    assert.truthy(text:find("\nnot ok 6 - bad 3: not cos(m) == cos(m)\n# identity: not "
+      .. "refuted\n", 1, true))
     assert.truthy(text:find("\n1..6\n# 4 of 6 checks fail\n$"))
   end)
 
@@ -293,7 +525,7 @@ describe("lesson.check", function()
     text = checked("return plot.line(x, {format = 'svg'})")
     assert.truthy(text:find("^not ok 1 %- it 1: its figure is text and SVG\n# draw returns"), text)
     text = checked("return plot.lin(x)")
-    assert.truthy(text:find("^not ok 1 %- it 1: is drawn\n# lesson:1: attempt to call"), text)
+    assert.truthy(text:find("^not ok 1 %- it 1: is drawn\n# draw:1: attempt to call"), text)
   end)
 
   it("answers every question, and finds those that cannot be judged", function()
@@ -311,13 +543,21 @@ describe("lesson.check", function()
     assert.is_true(outcome { expect = "x" })
     assert.is_true(outcome { check = "y == x", sample = "y = 3", hints = { { "y ~= 3", "No." },
       "Think." } })
-    assert.equal("expect: expected a number, got nil", outcome { expect = "y" })
-    assert.equal("expected the answer y = 4 to be judged right, got wrong",
+    assert.equal("here, expect: expected a number, got nil", outcome { expect = "y" })
+    assert.equal("here, sample: expected the answer y = 4 to be judged right, got wrong",
       outcome { check = "y == x", sample = "y = 4" })
-    assert.matches("^expected the answer nothing%(%) to be judged right, got failed: .*'nothing'",
+    assert.equal("here, sample: expected the answer y = x to be judged right, got wrong",
+      outcome { check = "y == x", sample = "y = x" }) -- x is set by code that is not shown yet
+    assert.equal("here, sample: expected the answer y = 4 to be judged right, got wrong: here, "
+      .. "check:1: attempt to index a number value (global 'y')",
+      outcome { check = "y.z == x", sample = "y = 4" })
+    assert.matches("^here, sample: expected the answer nothing%(%) to be judged right, got failed: "
+      .. ".*'nothing'",
       outcome { check = "y == x", sample = "nothing()" })
-    assert.equal("the hint for it > 2 also fits the right answer", outcome { expect = "x",
-      hints = { { "it > 2", "No." }, "Think." } })
+    assert.equal("here, hint 1: undefined variable xx; did you mean \"x\"?", outcome {
+      choices = { "a", "b" }, expect = 2, hints = { { "it == xx", "No." }, "Think." } })
+    assert.equal("here, hint 1: the hint for it > 2 also fits the right answer", outcome {
+      expect = "x", hints = { { "it > 2", "No." }, "Think." } })
     assert.matches("attempt to index a number value", outcome { expect = "x",
       hints = { { "it.y.z", "No." }, "Think." } })
     local text = output.capture(check.run, { { name = "open", steps = { { claims = {},

@@ -2,8 +2,11 @@
 require "roper" -- lessons use the public names
 local arguments = require "roper.workbench.session.command.arguments"
 local d = require "roper.base.document"
+local eval = require "roper.base.eval"
+local places = require "roper.workbench.lesson.places"
 local prose = require "roper.workbench.lesson.prose"
 local render = require("roper.base.document.terminal").render
+local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
 
 local PAGES <const> = { "html", "handout", "slides" }
@@ -34,19 +37,42 @@ local function list(lessons)
   end
 end
 
+-- Reads a lesson, FILE.lua or the name of a built-in one. For --check, returns {name, fault =
+-- message} if it cannot be read.
+local function read(library, name, is_check)
+  local ok, lesson = pcall(name:find "%.lua$" and library.read or library.find, name)
+  if not ok and (lesson == "interrupted" or not is_check) then
+    error(lesson, 0)
+  end
+  return ok and lesson or { fault = lesson,
+    name = (name:match "([^/]*)%.lua$" or name):gsub("_", "-") }
+end
+
 -- The chosen lessons and, for the user's own lesson, its file. Returns nil and a message if there
 -- is no such lesson.
 local function chosen(library, parsed)
   if not parsed.name then
-    return library.all()
+    return tables.map(library.names(), function(name)
+      return read(library, name, parsed.check)
+    end)
   elseif parsed.name:find "%.lua$" then
-    return { library.read(parsed.name) }, parsed.name
+    return { read(library, parsed.name, parsed.check) }, parsed.name
   end
-  local ok, lesson = pcall(library.find, parsed.name)
+  local ok, name = pcall(library.resolve, parsed.name)
   if ok then
-    return { lesson }
+    return { read(library, name, parsed.check) }
   end
-  return nil, lesson
+  return nil, name
+end
+
+-- Calls a function that runs a lesson. Messages about its code get the file and the line.
+local function run_code(lesson, run, ...)
+  local ok, result = eval.call(run, ...)
+  if not ok then
+    error(result.interrupted and "interrupted"
+      or places.located(lesson.source, result.message), 0)
+  end
+  return result
 end
 
 -- Prints the sources of all lessons. Returns a message if a step or an option is given.
@@ -98,7 +124,8 @@ return {
     end
     for _, form in ipairs(PAGES) do
       if parsed[form] then
-        local index = require("roper.workbench.lesson.page").write(lessons, parsed[form], form)
+        local index = run_code(lessons[2] and {} or lessons[1],
+          require("roper.workbench.lesson.page").write, lessons, parsed[form], form)
         io.stdout:write("Wrote ", require("roper.base.escape").line(index), "\n")
         return nil
       end
@@ -111,7 +138,8 @@ return {
       list(lessons)
     elseif terminal.is_terminal(io.stdin) and terminal.is_terminal(io.stdout) then
       require("roper.workbench.session.lesson_player").run(lessons[1], parsed.step, path)
-    elseif not require("roper.workbench.lesson.show").all(lessons[1], parsed.step) then
+    elseif not run_code(lessons[1], require("roper.workbench.lesson.show").all, lessons[1],
+      parsed.step) then
       error("lesson: a claim fails", 0)
     end
   end,

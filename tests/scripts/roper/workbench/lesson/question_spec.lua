@@ -142,7 +142,7 @@ describe("a question", function()
   it("reports an expected value that is not a number", function()
     for source, got in pairs({ ["nil"] = "nil", ["'5'"] = '"5"', ["0/0"] = "%-?nan" }) do
       assert.error_matches(function() questions.expected(question({ expect = source }), {}) end,
-        "^expect: expected a number, got " .. got .. "$")
+        "^here, expect: expected a number, got " .. got .. "$")
     end
   end)
 end)

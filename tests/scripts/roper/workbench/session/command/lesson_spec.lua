@@ -131,12 +131,38 @@ describe("./roper lesson", function()
   it("does not let the code of a lesson end its check", function()
     local step = OWN:gsub("x = 1\"", "x = 1; os.exit(0)\"")
     for content, message in pairs({
-      [step] = "not ok 1 - my-own 1: runs\n# lesson:1: os.exit: a lesson cannot end",
+      [step] = "my_own.lua:2: step 1, code: os.exit: a lesson cannot end the program",
       ["os.exit(0)\n" .. OWN] = "my_own.lua:1: os.exit: a lesson cannot end the program" }) do
       local path = scratch.write("my_own.lua", content)
       local status, output, errors = process.run({ "./roper", "lesson", path, "--check" })
       assert.equal(1, status)
       assert.truthy((output .. errors):find(message, 1, true), output .. errors)
+    end
+  end)
+
+  it("checks a file that cannot be read, and reports its fault with the line", function()
+    local path = scratch.write("my_own.lua", (OWN:gsub("text = \"Second", "txt = \"Second")))
+    local fault = path .. ":5: lesson: step 2: unknown option txt; did you mean \"text\"? It takes "
+      .. "claims, code, exercise, figure, formula, identity, predict, text, title\n"
+    local status, output = process.run({ "./roper", "lesson", path, "--check" })
+    assert.equal(1, status)
+    assert.equal("not ok 1 - my-own: is read\n# " .. fault
+      .. "1..1\n# 1 of 1 checks fail\n", output)
+    local errors
+    status, output, errors = process.run({ "./roper", "lesson", path })
+    assert.equal(1, status)
+    assert.equal("", output)
+    assert.equal("roper: " .. fault, errors)
+  end)
+
+  it("reports a failure of code with its place, however the lesson is shown", function()
+    local path = scratch.write("my_own.lua", (OWN:gsub("x %+ 1\"", "x + 1 + y.z\"")))
+    for _, options in ipairs { {}, { "--check" }, { "--html", scratch.path("pages") } } do
+      local status, output, errors = process.run({ "./roper", "lesson", path,
+        table.unpack(options) })
+      assert.equal(1, status)
+      assert.truthy((output .. errors):find(path .. ":5: step 2, code: attempt to index a nil", 1,
+        true), output .. errors)
     end
   end)
 
