@@ -8,8 +8,8 @@ local BLOCKS <const> = { ["function"] = 1, ["if"] = 1, ["do"] = 1, ["repeat"] = 
 local BRACKETS <const> = { ["("] = 1, ["["] = 1, ["{"] = 1, [")"] = -1, ["]"] = -1, ["}"] = -1 }
 local ENDS <const> = { [","] = true, [";"] = true, ["}"] = true }
 
--- The offset after a string or comment in long brackets, of which `equals` are the equals signs.
-local function after_long(text, equals, from)
+-- The last offset of a string or comment in long brackets. `equals`: the equals signs in them.
+local function end_of_long(text, equals, from)
   return select(2, text:find("]" .. equals .. "]", from, true)) or #text
 end
 
@@ -32,12 +32,12 @@ local function tokens_of(text)
     local quote, word = text:match("^[\"']", at), text:match("^[%w_]+", at)
     local last
     if comment_equals then
-      last = after_long(text, comment_equals, comment_inside)
+      last = end_of_long(text, comment_equals, comment_inside)
     elseif text:find("^%-%-", at) or text:find("^%s", at) then
       last = text:match("^%-%-[^\n]*()", at) or text:match("^%s+()", at)
       last = last - 1
     elseif equals or quote then
-      last = equals and after_long(text, equals, inside) or end_of_quoted(text, quote, at + 1)
+      last = equals and end_of_long(text, equals, inside) or end_of_quoted(text, quote, at + 1)
       list[#list + 1] = { text = "string", at = at, content = inside or at + 1 }
     else
       list[#list + 1] = { text = word or text:sub(at, at), at = at }
