@@ -267,6 +267,7 @@ end
 ---           x = roper.tensor({3, 4}, "float64")
 ---           length = x:square():sum():item() ^ 0.5]],
 ---         claims = {{"length == 5", instead = {"{3, 4}", "{3, 5}"}}},
+---         python = "print(torch.tensor([3.0, 4.0]).norm())",
 ---         identity = {"cos(m)*cos(m) + sin(m)*sin(m) == 1",
 ---           wrong = {"cos(m)*cos(m) - sin(m)*sin(m) == 1"}},
 ---         figure = {caption = "The arrow.",

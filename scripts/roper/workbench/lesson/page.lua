@@ -49,7 +49,7 @@ local function results(step, result)
   return summary and document.details(summary, show.results(result), "results")
 end
 
--- The questions of a list, numbered from `first` on. `where` has their head, lesson, step and names.
+-- The questions of a list, numbered from `first` on. `where`: head, lesson, step and names.
 local function ask(list, first, where, scope)
   return tables.map(list or {}, function(question, i)
     local id = ("question-%d-%d"):format(where.step, first + i - 1)

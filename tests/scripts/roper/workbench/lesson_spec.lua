@@ -189,7 +189,7 @@ return roper.lesson {
       { "minutes = 5", "minutes = 0", "lesson: option minutes: expected a positive integer" },
       { 'needs = { "rotation" }', 'needs = "rotation"', "lesson: option needs: expected a table" },
       { '"rotation" },', '"rotatoin" },', "lesson, needs 1: expected the name of a built-in "
-        .. 'lesson, got "rotatoin"; did you mean "rotation"? There are why-position,' },
+        .. 'lesson, got "rotatoin"; did you mean "rotation"? There are ten-minutes, ' },
       { '"rotation" },', '"a-lesson" },', "lesson, needs 1: expected an earlier lesson, got the "
         .. "lesson itself; remove it" },
       { '{ "|x|", "the length of $x$" }', '"|x|"', "lesson, notation 1: expected "

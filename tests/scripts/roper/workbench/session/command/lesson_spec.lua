@@ -143,7 +143,7 @@ describe("./roper lesson", function()
   it("checks a file that cannot be read, and reports its fault with the line", function()
     local path = scratch.write("my_own.lua", (OWN:gsub("text = \"Second", "txt = \"Second")))
     local fault = path .. ":5: lesson: step 2: unknown option txt; did you mean \"text\"? It takes "
-      .. "claims, code, exercise, figure, formula, identity, predict, text, title\n"
+      .. "claims, code, exercise, figure, formula, identity, predict, python, text, title\n"
     local status, output = process.run({ "./roper", "lesson", path, "--check" })
     assert.equal(1, status)
     assert.equal("not ok 1 - my-own: is read\n# " .. fault
