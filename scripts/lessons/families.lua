@@ -19,8 +19,9 @@ return roper.lesson {
     { title = "Multiply out: four terms",
       text = [[
         There are many ways to give a model positions, and each paper writes them in its own way.
-        This lesson puts seven of them into one equation. Then you can see how they differ, and
-        combine them.
+        This lesson puts seven of them, here called families, into one equation. Then you can see
+        how they differ, and combine them. In this lesson $i$ is the position of the query, and $j$
+        that of the key.
 
         The first transformer ([Vaswani et al. 2017](arXiv:1706.03762)) adds a wave $p$ to each
         token before it compares them. Query and key are both sums, $x_i + p_i$ and $x_j + p_j$.
@@ -28,8 +29,8 @@ return roper.lesson {
         $(a + b)(c + d)$ at school. There are four terms: content with content, content with
         position, position with content, position with position.
 
-        The families of this lesson answer one question: what should replace these terms, so that
-        only the distance matters?
+        The families answer one question: what should replace these terms, so that only the distance
+        matters?
 
         (In the check below, `rotate(p, i)` is the wave at $i$: an arrow that rotates with the
         position.)]],
@@ -69,8 +70,8 @@ return roper.lesson {
       text = [[
         Which terms can a score have? A term with the query and the key, one with only the query,
         one with only the key, and one with neither: four terms again. In each of them there can be
-        something that depends on the distance $j - i$, which is `p` in the code. So let $M$ be a
-        matrix, $r$ and $t$ vectors, and $b$ a number, all functions of the distance.
+        something that depends on the distance $j - i$, which is `p` in the code from here on. So
+        let $M$ be a matrix, $r$ and $t$ vectors, and $b$ a number, all functions of the distance.
 
         A family uses some of them; the others are off. If $M$ is off, it is the identity matrix. If
         $r$, $t$ or $b$ is off, it is 0.
@@ -107,10 +108,10 @@ return roper.lesson {
     { title = "Shaw: a vector for each distance",
       text = [[
         Shaw adds to each key a vector for its distance ([Shaw et al. 2018](arXiv:1803.02155)).
-        Multiplied out, $q · (k + r) = q · k + q · r$: the second term is on. The vectors are
-        trained. `clip` limits the distance: all larger distances use the last vector. Here the
-        vectors are random numbers, and the limit is 2. So there are 5 of them, for the distances
-        from -2 to 2.
+        Multiplied out, $q · (k + r) = q · k + q · r$: so $r$ is on. The vectors are trained. They
+        are the rows of a table $A$, and $A_c$ is the one for the distance $c$. `clip` limits the
+        distance: all larger distances use the last vector. Here the vectors are random numbers, and
+        the limit is 2. So there are 5 of them, for the distances from -2 to 2.
 
         `off` is the difference between the equation and the library's Shaw, and `without` the
         difference if the term is left out.]],
@@ -164,10 +165,14 @@ return roper.lesson {
         of three independent numbers of equal size is typically $√3$ times as large as one of them.
         Hence the scale of $1/√{3d}$.
 
-        Note the order. Seen from the query, the key is at the distance $j - i$. Seen from the key,
-        the query is at $i - j$. So the vector that multiplies the query is taken from $δ(i, j)$,
-        and the one that multiplies the key from $δ(j, i)$. The code published with the paper uses
-        $δ(i, j)$ for both ([issue 162](https://github.com/microsoft/DeBERTa/issues/162)).]],
+        The vectors are the rows of two trained tables, $K$ and $Q$. Each has $2c$ rows, counted
+        from 0, and $δ(i, j)$ is the row for $i - j$: add $c$, and limit the result to the
+        range from 0 to $2c - 1$.
+
+        Note the order. The vector that multiplies the query is row $δ(i, j)$ of $K$. Seen from the
+        key, the two positions are exchanged, so the vector that multiplies the key is row $δ(j, i)$
+        of $Q$. The code published with the paper uses $δ(i, j)$ for both
+        ([issue 162](https://github.com/microsoft/DeBERTa/issues/162)).]],
       formula = [[
         s_{ij} &= {q_i · k_j + q_i · K_{δ(i,j)} + Q_{δ(j,i)} · k_j}/{√{3d}}
         δ(i, j) &= clip(i - j + c, 0, 2c - 1)]],
@@ -209,7 +214,8 @@ return roper.lesson {
         scale $1/√d$.)
 
         ALiBi trains nothing ([Press et al. 2021](arXiv:2108.12409)). It subtracts the distance
-        times a slope $m$. Each head has its own slope; a single head has $2^{-8}$.]],
+        times a slope $m$. A model has several attentions side by side, called heads, and each head
+        has its own slope. A single head has $2^{-8}$.]],
       formula = [[
         "T5:"     & b = table_{bucket(j - i)}
         "ALiBi:"  & b = -m |j - i|]],
@@ -244,7 +250,7 @@ return roper.lesson {
       predict = { question = [[Let all queries be 0, and use RoPE. What is the weight of the last of
           the 6 tokens for the first query?]],
         expect = "1 / T",
-        hints = { { "it == 0", "A softmax gives every key a weight greater than 0." },
+        hints = { { "it == 0", "The softmax gives every key a weight greater than 0." },
           { "it == 1", "The weights of a row sum to 1, and there are six." },
           "What are the scores if the query is 0?" },
         answer = [[1/6, the same for all. All scores are 0, so nothing depends on the distance. T5
@@ -311,7 +317,7 @@ return roper.lesson {
         { "off_rope < 1e-12", instead = { "turned}, {})", "turned}, {N = turned})" } } } },
     { title = "A table of all families, measured",
       text = [[
-        Which terms does a scheme use? You can read its formula, or measure it.
+        Which terms does a family use? You can read its formula, or measure it.
 
         Give all tokens the same query and the same key. Then scores differ only by distance. Set
         both to 0, and what is left is the last term, $b$. Set only the key to 0, and $b$ and $r$
@@ -360,8 +366,9 @@ return roper.lesson {
         wrong = apart(switches, known)]],
       claims = { { "wrong == 0", instead = { "(nothing, one_k) - b", "(one_q, one_k) - b" } } },
       figure = {
-        caption = [[Use of the distance: in the score ($M$, $r$, $t$, $b$) and in the output (o).
-          Each scheme uses it in one or two places. Only Shaw and RoPER use it in the output.]],
+        caption = [[Bright: this part changes with the distance, in the score ($M$, $r$, $t$, $b$)
+          or in the output (o). Each family has one or two such parts. Only Shaw and RoPER use the
+          distance in the output.]],
         draw = [[
           shown = switches
           return plot.heatmap(shown, {rows = names, columns = {"M", "r", "t", "b", "o"},
@@ -375,13 +382,13 @@ return roper.lesson {
 
         How do the families differ, then? In how a score can depend on the distance. Take one
         function as an example: $-ln(1 + p)$ at distance $p$. With such scores, the weight of a key
-        is in proportion to $1/(1 + p)$. The figure shows how near Shaw, T5, ALiBi and RoPE come to
-        it, for equal keys up to a distance of 48.
+        is in proportion to $exp(-ln(1 + p)) = 1/(1 + p)$. The figure shows how near Shaw, T5, ALiBi
+        and RoPE come to it, for equal keys up to a distance of 48.
 
-        Shaw's vectors end at 16: up to there they get exactly these scores. T5 has 8 buckets, and
-        the last begins at 20. Each gets the mean of the function over its distances. ALiBi has the
-        slope 1/16. For RoPE the query and the keys are vectors of ones. (A trained model can give
-        RoPE's pairs other amplitudes and phases.)]],
+        Shaw's vectors end at 16: up to there they give exactly these scores. T5 has 8 buckets, and
+        the last begins at 20. Each bucket gets the mean of the function over its distances. ALiBi
+        has the slope 1/16. For RoPE the query and the keys are vectors of ones. (In a trained model
+        the pairs have other lengths and angles, so RoPE's curve has another shape.)]],
       predict = { question = "Which of these four distinguish the distances 30 and 40?",
         choices = { "all four", "Shaw and T5", "ALiBi and RoPE", "RoPE alone" }, expect = 3,
         hints = { { "it == 1 or it == 2", "For Shaw 30 and 40 both count as 16." },

@@ -24,8 +24,9 @@ return roper.lesson {
         token sees only that token and those before it. This is the causal mask.
 
         The code below tries it twice. The first input is "Jane went to the movies, Jane went home",
-        the sentence of `why-position`. The second is 6 identical tokens, so each query gives equal
-        weights to all tokens that it sees. The first token has the value 1, the others 0.]],
+        the sentence of `why-position`. The second is 6 tokens with the same query and the same key,
+        so each query gives equal weights to all tokens that it sees. Only the values differ: the
+        first token has the value 1, the others 0.]],
       formula = "o_m = {Σ_{n ≤ m} exp(q_m · k_n / √d) v_n}/{Σ_{j ≤ m} exp(q_m · k_j / √d)}",
       predict = {
         { question = "With the mask, do the two Janes still have the same output?",
@@ -36,8 +37,8 @@ return roper.lesson {
             her.]],
           hints = { { "it == 1", "The query is the same. But which keys does each of them see?" },
             "Which keys does each of them see?" } },
-        { question = [[Now take the 6 identical tokens, and count positions from 0. What is the
-            output at position 3?]],
+        { question = [[Now take the second input, with equal weights, and count positions from 0.
+            What is the output at position 3?]],
           expect = "1/4",
           answer = [[$1/4$. The token at position $m$ sees $m + 1$ tokens, and their mean is
             $1/(m + 1)$. So with the mask an output can reveal the position, and a later layer can
@@ -57,7 +58,7 @@ return roper.lesson {
           return (out:narrow(3, 1, 1) - out:narrow(3, 6, 1)):abs():max():item()
         end
         apart = janes(roper.attention(x, x, x, {causal = true}))
-        function first_of(count)                   -- identical tokens
+        function first_of(count)                   -- the same query and key
           local same = roper.zeros{1, 1, count, 2}
           local first = roper.zeros{1, 1, count, 2}
           first[{1, 1, 1}] = 1
@@ -70,9 +71,10 @@ return roper.lesson {
         { "apart > 0.01", instead = { "(x, x, x, {causal = true})", "(x, x, x)" } },
         { "off < 1e-4", instead = { "first, {causal = true}", "first" } } },
       figure = {
-        caption = [[The output at each of 50 positions, for identical tokens. It falls steeply at
-          the beginning and is nearly flat at the end: the mask distinguishes the first positions
-          much better than later ones.]],
+        caption = [[The output at each of 50 positions. All tokens have the same query and key; the
+          first has the value 1, the others 0. The curve falls steeply at the beginning and is
+          nearly flat at the end: the mask distinguishes the first positions much better than later
+          ones.]],
         draw = [[
           falling = first_of(50):narrow(2, 1, 1):view{50}
           return plot.line({x = roper.arange(0, 50), y = falling},
@@ -81,7 +83,7 @@ return roper.lesson {
           instead = { "first_of(50):", "first_of(50):square():" } } } },
       exercise = {
         question = [[How useful is this clue at later positions? How much greater is the output at
-          position 99 than at position 100? (Let Lua calculate.)]],
+          position 99 than at position 100? (Type a calculation, such as `1/2 - 1/3`.)]],
         expect = "1/100 - 1/101",
         within = 0.005,
         answer = [[$1/100 - 1/101 = 1/10100$, about 0.0001. From position 0 to 1 the difference was
@@ -94,12 +96,13 @@ return roper.lesson {
     { title = "The first method: add sine waves",
       text = [[
         The first transformer ([Vaswani et al. 2017](arXiv:1706.03762)) adds a pattern $p_i$ to the
-        vector at position $i$. The pattern identifies the position: it has a sine and a cosine for
-        each pair of features. The angle of pair $t$ grows by $θ_t$ at each position, so the pairs
-        are waves of different wavelengths.
+        vector at position $i$. The numbers of a vector, its features, are taken in pairs. Pair $t$
+        of the pattern is the sine and the cosine of an angle. From one position to the next this
+        angle grows by $θ_t$, so the pairs are waves of different wavelengths. Together they
+        identify the position.
 
         How similar are the patterns of $i$ and $j$? Compute their dot product. The second line
-        below is the contribution of one pair, a formula from school.
+        below is the contribution of one pair: the addition formula of the cosine.
 
         The lessons check such a line, an identity, with random numbers and exactly
         (`checking-identities` shows how). In the check, `cos(i)` means $cos iθ$.]],
@@ -113,8 +116,9 @@ return roper.lesson {
         answer = [[$cos 60° = 0.5$, the same as for positions 5 and 7. Only the distance matters.
           The following lessons build on this.
 
-          RoFormer's eq. 4 prints a $k$ on the right where the left has an $i$. Taken literally, the
-          pattern of $i$ would not depend on $i$, and the line below would be false.]],
+          The paper of RoPE, RoFormer ([Su et al. 2021](arXiv:2104.09864), eq. 4), prints a $k$ on
+          the right where the left has an $i$. Taken literally, the pattern of $i$ would not depend
+          on $i$, and the checked line would be false.]],
         hints = {
           { "math.abs(it - math.cos(2)) < 0.01 or math.abs(it - math.cos(60)) < 0.01",
             "`math.cos` takes radians: `math.cos(math.rad(60))` is the cosine of 60 degrees." },
@@ -155,9 +159,9 @@ return roper.lesson {
             instead = { "similar(near)", "-similar(near)" } } } } },
     { title = "Check a line yourself",
       text = [[
-        Each identity in these lessons can be copied and checked at the prompt, also in a changed
-        form. `roper.identity` takes the line as text, and `given`, a table with the kind of each
-        name.
+        You can copy each identity in these lessons, change it, and check it at the prompt of a
+        lesson in a terminal. `roper.identity` takes the line as text, and `given`, a table with the
+        kind of each name.
 
         The kinds are `"number"`, `"vector"`, `"matrix"`, `"position"` and `"angle"`. A plural, such
         as `"vectors"`, has one value for each term of a sum. `notation` prints what the symbols of
@@ -166,8 +170,8 @@ return roper.lesson {
         The code checks the line of the previous step, and then the same line with a wrong sign.
         `holds` is the result, and `counterexample` shows numbers for which the sides differ.]],
       predict = {
-        question = [[The second line has the right side $cos(i + j)$. For which of these positions
-          can you see at once that it is false?]],
+        question = [[The line with the wrong sign has the right side $cos(i + j)$. Which of these
+          positions show that it is false?]],
         choices = { "$i = 0$, $j = 0$", "$i = 0$, $j = 1$", "$i = 1$, $j = 1$" },
         expect = 3,
         answer = [[For $i = j$ the left side is $sin² + cos² = 1$, and the right side is $cos 2θ$.
@@ -209,7 +213,10 @@ return roper.lesson {
         different vectors, so they have different outputs, also without a mask.
 
         Then let the same sentence begin at position 1000 instead of 0, as if other text came before
-        it. All distances within the sentence stay the same. Does the output?]],
+        it. All distances within the sentence stay the same. Does the output stay the same, too?
+
+        As in `why-position`, query, key and value of a token are its vector, here $x_i + p_i$. The
+        formula is the score of two tokens.]],
       formula = "(x_i + p_i) · (x_j + p_j) = x_i · x_j + x_i · p_j + p_i · x_j + p_i · p_j",
       predict = {
         question = "The sentence moves to position 1000. What happens to its outputs?",

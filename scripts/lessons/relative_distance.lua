@@ -32,7 +32,8 @@ return roper.lesson {
         $i - n$. This lesson shows why, first with arrows, then line by line. The derivation on the
         page of labml's implementation
         ([Jayasiri 2022](https://nn.labml.ai/transformers/rope/value_pe/index.html)) contains
-        mistakes, and we correct them on the way.
+        mistakes, and we correct them on the way. We use the letters of that page: $n$ is now the
+        position of the query, and $RoPE(x, i)$ is the rotation $R_i x$.
 
         In the code, `by_hand` performs the three steps one after the other, and `by_roper` calls
         RoPER in the library. `off` is the largest difference between the two. (`a:matmul(…)` is
@@ -55,17 +56,18 @@ return roper.lesson {
     { title = "Three values, rotated forward",
       text = [[
         Three tokens are at positions 0, 1 and 2. The value of each is one pair of features, an
-        arrow. Let the frequency be 45 degrees per position. Then the value of token 0 stays as it
-        is, the value of token 1 is rotated by 45 degrees, and the value of token 2 by 90.
+        arrow: $(3, 2)$, $(1, 3)$ and $(-1, 4)$. Let the frequency be 45 degrees per position. Then
+        the value of token 0 stays as it is, the value of token 1 is rotated by 45 degrees, and the
+        value of token 2 by 90.
 
         The query at $n = 2$ gives the three tokens the weights 0.5, 0.3 and 0.2. Each arrow is
         multiplied by its weight.]],
       formula = "a_{n,i} v̂_i = a_{n,i} R_i v_i",
       predict = {
-        question = [[The value of token 2 is (-1, 4). It is rotated forward by 90 degrees, and not
+        question = [[The value of token 2, $(-1, 4)$, is rotated forward by 90 degrees. It is not
           yet multiplied by its weight. What is its first component $x'$?]],
         expect = "plane:rotate(values, {0, 1, 2})[3][1]:item()",
-        answer = "$x' = x cos 90° - y sin 90° = -y$, and $y$ is 4.",
+        answer = "-4: $x' = x cos 90° - y sin 90° = -y$, and $y$ is 4.",
         hints = {
           { "math.abs(it - 4) < 0.01", "Check the sign: $x' = x cos φ - y sin φ$." },
           { "math.abs(it + 1) < 0.01", [[That is $x$ before the rotation, and $y'$ after it. The
@@ -120,8 +122,8 @@ return roper.lesson {
         question = [[Now let the query be at $n = 1$. By how many degrees is the value of token 0
           rotated in total? Forward is positive, back is negative.]],
         expect = "math.deg((0 - 1) * theta)",
-        answer = [[Token 0 is at position 0, so its value is not rotated forward. It is rotated back
-          by one position: -45.]],
+        answer = [[-45. Token 0 is at position 0, so its value is not rotated forward. It is rotated
+          back by one position.]],
         hints = {
           { "it == 45", "The size is right. Is it rotated forward or back?" },
           { "it == 0", "That is the forward rotation. How far is it rotated back?" },
@@ -182,9 +184,11 @@ return roper.lesson {
       } },
     { title = "The first component: insert ô",
       text = [[
-        Take the first of the two lines. Each value in $ô$ is rotated by its own position $i$; write
-        this out as well. The outer sine comes from rotating back by $n$. labml's page prints
-        $sin mθ$ there, but nothing here has a position $m$.]],
+        Take the first of the two lines, and insert $ô⁽¹⁾ = Σ_i a v̂⁽¹⁾$ and $ô⁽²⁾ = Σ_i a v̂⁽²⁾$.
+        Here $a$ is short for $a_{n,i}$, and $v$ for $v_i$. Each $v̂$ is a value that is
+        rotated by its own position $i$; write this out as well. The factor $sin nθ$ in the last
+        line comes from rotating back by $n$. labml's page prints $sin mθ$ there, but nothing here
+        has a position $m$.]],
       formula = [[
           & Σ_i a v̂⁽¹⁾ cos nθ + Σ_i a v̂⁽²⁾ sin nθ
         = & Σ_i a (v⁽¹⁾ cos iθ - v⁽²⁾ sin iθ) cos nθ
@@ -204,8 +208,8 @@ return roper.lesson {
           .. " + sum(a*v[2]*(cos(i)*sin(n) - sin(i)*cos(n)))" } },
     { title = "Two formulas from school",
       text = [[
-        The first bracket is the cosine of the difference, $cos (i - n)θ$. The second is a sine. The
-        formula from school is $sin (α - β) = sin α cos β - cos α sin β$.]],
+        By $cos (α - β) = cos α cos β + sin α sin β$, the first bracket is $cos (i - n)θ$. The
+        second is a sine. The formula from school is $sin (α - β) = sin α cos β - cos α sin β$.]],
       formula = [[
         cos iθ cos nθ + sin iθ sin nθ &= cos (i - n)θ
         cos iθ sin nθ - sin iθ cos nθ &= sin "?"]],
@@ -217,8 +221,8 @@ return roper.lesson {
           Hence the minus between the two sums:
           $Σ_i a v⁽¹⁾ cos (i - n)θ - Σ_i a v⁽²⁾ sin (i - n)θ$.]],
         hints = {
-          { "it == 1", [[Look at the signs. In $sin (α - β)$ the product with the sine of $α$ has
-            no minus. Which sine has no minus in the bracket?]] },
+          { "it == 1", [[Look at the signs. In $sin (α - β)$ the product with $sin α$ has no minus.
+            Which product in the bracket has no minus? Its sine is $sin α$.]] },
           { "it == 3", "For a sum of angles there would be a plus between the products." },
           "Call $α$ the angle whose sine is in the product without a minus." } },
       identity = { OUT .. "[1] == sum(a*v[1]*cos(i - n)) - sum(a*v[2]*sin(i - n))",
@@ -230,7 +234,7 @@ return roper.lesson {
         and prints only a result.]],
       formula = "ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ",
       predict = {
-        question = "What is the result?",
+        question = "What is the second component of $o_n$?",
         choices = { "$Σ_i a v⁽¹⁾ cos (i - n)θ + Σ_i a v⁽²⁾ sin (i - n)θ$",
           "$Σ_i a v⁽²⁾ cos (i - n)θ - Σ_i a v⁽¹⁾ sin (i - n)θ$",
           "$Σ_i a v⁽²⁾ cos (i - n)θ + Σ_i a v⁽¹⁾ sin (i - n)θ$" },
@@ -367,7 +371,7 @@ return roper.lesson {
         { question = [[Leave out rotating back, and let the text begin at 1000 instead of 0. By how
             many more positions is each value in the output rotated?]],
           expect = "1000", within = 0,
-          answer = "Each position is 1000 greater, and nothing subtracts the 1000 again.",
+          answer = "1000. Each position is 1000 greater, and nothing subtracts the 1000 again.",
           hints = {
             { "it == 0", "That is the answer with rotating back." },
             { "it == 2000", "Values are rotated once, by their own position." },
@@ -375,8 +379,8 @@ return roper.lesson {
         { question = [[Now forget the minus: $RoPE(ô, +n)$ at the end. Again the text begins at 1000
             instead of 0. By how many more positions is each value rotated?]],
           expect = "2000", within = 0,
-          answer = [[$Σ_i a_{n,i} R_{i+n} v_i$ contains the sum of the positions, and each of them
-            is 1000 greater. Nothing relative is left. See `wrong-inverse`.]],
+          answer = [[2000. $Σ_i a_{n,i} R_{i+n} v_i$ contains the sum of two positions, and each of
+            them is 1000 greater. Nothing relative is left. See `wrong-inverse`.]],
           hints = {
             { "it == 0", "That would be $i - n$. Here it is $i + n$." },
             { "it == 1000", "That is $i$ alone. The rotation at the end adds $n$." },

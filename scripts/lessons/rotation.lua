@@ -26,8 +26,9 @@ return roper.lesson {
         it by an angle $φ$ gives $(x', y')$. A positive angle rotates counterclockwise.
 
         One step to the right, $(1, 0)$, becomes $(cos φ, sin φ)$, a point on the unit circle. One
-        step up, $(0, 1)$, is 90 degrees ahead of it and becomes $(-sin φ, cos φ)$. Any arrow is $x$
-        times the first plus $y$ times the second.]],
+        step up, $(0, 1)$, stays 90 degrees ahead of it and becomes $(-sin φ, cos φ)$, because
+        $cos(φ + 90°) = -sin φ$ and $sin(φ + 90°) = cos φ$. The rotated arrow is $x$ times the first
+        result plus $y$ times the second.]],
       formula = [[
         x' &= x cos φ - y sin φ
         y' &= y cos φ + x sin φ]],
@@ -146,16 +147,16 @@ return roper.lesson {
           { "math.abs(angles[4] - angles[0] - 4) < 1e-12",
             instead = { "hands[m + 1]", "rope:rotate(arrow, m > 0 and 1 or 0)[1]" } } },
         play = { kind = "rotation", vectors = { { 2, 1 } }, farthest = 30,
-          caption = [[The arrow $(2, 1)$, rotated by $mθ$. Halve $θ$: which $m$ gives the same
-            rotation?]] } },
+          caption = [[Thin: the arrow $(2, 1)$. Thick: the same, rotated by $mθ$. Halve $θ$ and
+            double $m$: the rotation is the same.]] } },
       exercise = {
         question = [[Let $θ$ be 1. What is the first position at which the arrow is rotated by more
           than a full turn?]],
         expect = "7",
         answer = [[7, because a full turn is 6.28 radians. After that the angles repeat
-          approximately. Position 44 points almost in the same direction as position 0, so one pair
-          can hardly distinguish them. A vector therefore gets many pairs with many frequencies. See
-          `general-form`.]],
+          approximately. Seven full turns are 43.98 radians, so position 44 points almost in the
+          same direction as position 0, and one pair can hardly distinguish them. A vector therefore
+          gets many pairs with many frequencies. See `general-form`.]],
         hints = { { "it == 6", "6 radians are 344 degrees: nearly a full turn." },
           { "it > 6 and it < 6.5", "That is a full turn in radians. Positions are whole numbers." },
           { "it == 360 or it == 361", "$θ$ is 1 radian, not 1 degree." },
@@ -163,9 +164,9 @@ return roper.lesson {
           "How many radians are a full turn?" } } },
     { title = "A rotation adds to the angle",
       text = [[
-        An arrow can also be described by its length $r$ and its angle $α$. Its components are then
-        $(r cos α, r sin α)$. At position $m$ it is rotated by $mθ$: its length stays the same, and
-        $mθ$ is added to its angle.]],
+        An arrow can also be described by its length $r$ and by $α$, its angle from the axis to the
+        right. Its components are then $(r cos α, r sin α)$. At position $m$ it is rotated by $mθ$:
+        its length stays the same, and $mθ$ is added to its angle.]],
       formula = "R_m (r cos α, r sin α) = (r cos(α + mθ), r sin(α + mθ))",
       predict = {
         question = [[An arrow has the angle 20 degrees, and $θ$ is 30 degrees. What is its angle at
@@ -188,8 +189,9 @@ return roper.lesson {
             source = "α + θ: the position forgotten" } } } },
     { title = "Rotations add up",
       text = [[
-        Rotating by position $b$ and then by position $a$ is the same as rotating by $a + b$. This
-        gives an addition formula that is easy to forget.
+        Rotating by position $b$ and then by position $a$ is the same as rotating by $a + b$,
+        because each rotation adds to the angle. This gives an addition formula that is easy to
+        forget.
 
         Let $θ$ be 1. Rotating $(1, 0)$ by $b$ gives $(cos b, sin b)$. Rotate this by $a$, with
         $x' = x cos a - y sin a$ from the first step.]],
@@ -213,7 +215,7 @@ return roper.lesson {
       text = [[
         Rotating by $-m$ undoes rotating by $m$. How do the two matrices differ? Draw the angles $φ$
         and $-φ$ on the unit circle, one above the axis and one below, and compare their cosines and
-        sines.]],
+        sines. In the check, `unrotate(x, m)` rotates by $-m$.]],
       formula = "R_m = [cos mθ, -sin mθ; sin mθ, cos mθ]    R_{-m} R_m x = x",
       predict = {
         question = "Replace $m$ by $-m$. Which of the four entries change sign?",
@@ -223,7 +225,8 @@ return roper.lesson {
           is an easy mistake to change the sign of the cosines as well. At position 0, where the
           arrow should stay as it is, that reverses it: see `wrong-inverse`.]],
         hints = {
-          { "it == 1 or it == 2", "At $m = 0$ the cosines are 1. Should $-0$ make them -1?" },
+          { "it == 1 or it == 2", [[Try $m = 0$. Then $-m$ is also 0, so no entry may change. But
+            the cosines would change from 1 to -1.]] },
           { "it == 4", "Then rotating back would be the same as rotating forward." },
           "Compare the points at $φ$ and $-φ$. Are they equally far right? Equally high?" } },
       identity = { "unrotate(x, m) == pair(x[1]*cos(m) + x[2]*sin(m), x[2]*cos(m) - x[1]*sin(m))",
@@ -235,7 +238,8 @@ return roper.lesson {
         question = [[Which positive angle of less than 360 degrees gives the same rotation as -90
           degrees? Answer in degrees.]],
         expect = "270",
-        answer = "270: `turn(2, 1, -90)` and `turn(2, 1, 270)` agree up to rounding.",
+        answer = [[270, that is $-90 + 360$: a full turn changes nothing. `turn(2, 1, -90)` and
+          `turn(2, 1, 270)` of the first step agree up to rounding.]],
         hints = { { "it == 90", "That is the other way: -90 degrees is clockwise." },
           { "it == 450", "That is more than 360 degrees." },
           { "it == -270", "The angle must be positive." },

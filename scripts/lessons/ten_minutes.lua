@@ -17,9 +17,11 @@ return roper.lesson {
   steps = {
     { title = "The wish: scores that depend on distance",
       text = [[
-        Attention compares the query of one token with the key of another. Their score is a dot
-        product: multiply number by number, and add up. It contains no positions, so "dog bites man"
-        and "man bites dog" are the same to attention.
+        A language model splits a text into tokens, such as words. Attention gives each token two
+        lists of numbers: a query, which describes what the token looks for, and a key, by which
+        other tokens find it. It compares the query of one token with the key of another. Their
+        score is a dot product: multiply number by number, and add up. It contains no positions, so
+        "dog bites man" and "man bites dog" are the same to attention.
 
         A score should depend on how far apart two tokens are, wherever the text begins. RoPE
         achieves this by rotation.]],
@@ -52,13 +54,15 @@ return roper.lesson {
         claims = { { "math.abs(between[2] - between[1]) < 1e-12",
           instead = { "rope:rotate(key, s)", "key" } } },
         play = { kind = "attention", has_output = false, turns = { "", "qk" },
-          caption = [[Four tokens; d is the query. Drag another: its key rotates, and its score
-            changes. Move all together: all arrows rotate, and no score changes. Choose "nothing":
-            positions no longer matter.]] } } },
+          caption = [[Four tokens. The arrow q is the query of d; the others are keys. Drag a token
+            other than d: its key rotates, and its score changes. Move all together: all arrows
+            rotate, and no score changes. Choose "nothing": positions no longer matter. (The
+            weights are computed from the scores, see step 7.)]] } } },
     { title = "First try: the position as a number",
       text = [[
         Why rotate? Try something simpler first. Query and key describe the content of their tokens;
-        append the position to each, as one more number. Their dot product then also contains $m n$.
+        append the position to each, as one more number. For a query $q$ at position $m$ and a key
+        $k$ at position $n$, the dot product then also contains $m n$.
 
         Now move two tokens along the text, always 5 positions apart. Their score should stay the
         same.]],
@@ -127,9 +131,9 @@ return roper.lesson {
           instead = { "differing(n + 1, n)", "differing(n + 2, n)" } } } } },
     { title = "Third try: waves, added",
       text = [[
-        A counter without jumps is the hand of a clock, $p_m = (cos mθ, sin mθ)$. Its two numbers
-        are waves: smooth and bounded. By a formula from school, $p_m · p_n$ depends only on the
-        distance.
+        The hand of a clock counts without jumps. Let it rotate by an angle $θ$ per position. Then
+        its tip is at $p_m = (cos mθ, sin mθ)$. These two numbers are waves: smooth and bounded. By
+        the addition formula of the cosine, $p_m · p_n$ depends only on the distance.
 
         The first transformer adds such waves to the content
         ([Vaswani et al. 2017](arXiv:1706.03762)). But then the score has four terms.]],
@@ -186,7 +190,8 @@ return roper.lesson {
         lengths, times the cosine of the angle between them. Rotations change no length. If both
         tokens move along the text, both arrows rotate alike: the angle between them stays.
 
-        Longer vectors are split into pairs of numbers, each with its own $θ$.]],
+        The formula rotates one pair by $mθ$ (`rotation` derives it). Longer vectors are split into
+        pairs, each with its own $θ$. The score is the sum over all pairs.]],
       formula = "R_m [x; y] = [x cos mθ - y sin mθ; y cos mθ + x sin mθ]",
       code = [[
         long = roper.position.rope{dim = 8}  -- 8 numbers, 4 pairs
@@ -237,7 +242,8 @@ return roper.lesson {
           positions = { 4, 9 }, query = { 2, 1 }, keys = { { 1.6, 0.4 }, { 0.4, 1.6 } },
           values = { { 1, 0 }, { 0, 1 } },
           caption = [[Two tokens; b is the query. Drag a: its score changes with the distance. Move
-            both together: the scores stay. Rotate only the queries: now they change.]] } },
+            both together: the scores stay. Choose "only queries" and move both again: now the
+            scores change.]] } },
       exercise = {
         question = [[Let $θ$ be 20 degrees. Query and key are both the arrow $(1, 0)$, the query at
           position 41 and the key at position 44. What is their score?]],
@@ -258,11 +264,15 @@ return roper.lesson {
           "By how many degrees more is the key rotated than the query?" } } },
     { title = "RoPER: the values, too",
       text = [[
-        The scores become weights $a_{m,n}$, and the output is the sum of the values $v_n$ with
-        these weights. RoPE leaves the values as they are. RoPER
+        Each token also has a third list of numbers, its value $v_n$: what it passes on. Attention
+        turns the scores of a query into weights $a_{m,n}$ between 0 and 1 with the sum 1, by the
+        softmax (`why-position`). The output is the sum of the values, each multiplied by its
+        weight.
+
+        RoPE leaves the values as they are. RoPER
         ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)) rotates each value by its
-        position $n$, and rotates their sum back by the position $m$ of the query. So each value
-        enters the output rotated by its distance, $n - m$.
+        position $n$, and rotates their sum back by the position $m$ of the query. Rotating a sum
+        rotates each of its terms. So each value enters the output rotated by its distance, $n - m$.
 
         In RoPER's study and in this project's comparison, this helped on some algorithmic tasks.
         The project's README.md has the results.]],
@@ -306,8 +316,9 @@ return roper.lesson {
           { "math.abs(second[1] - out[1]) + math.abs(second[2] - out[2]) < 1e-12",
             instead = { "chain(by_distance", "chain(forward" } } },
         play = { kind = "attention", turns = { "qk", "qkv", "qkvo" },
-          caption = [[Second circle: the values, rotated (thin). With their weights they add up to
-            ô. Third circle: the same, rotated back, which gives the output o. Move all tokens
+          caption = [[Second circle: the values, rotated (thin), and multiplied by their weights
+            (thick, tip to tail). Their sum is ô. Third circle: the same, rotated back, which gives
+            the output o. Move all tokens
             together: o stays. Then choose "output not rotated back": o changes as well.]] } },
       exercise = {
         question = [[Leave out the last rotation, $R_{-m}$, and move the whole text by 100
@@ -326,7 +337,8 @@ return roper.lesson {
       text = [[
         `scores` is RoPE, and `output` is RoPER. The lines after them try both on three tokens, at
         positions 0 to 2 and then at 100 to 102: the results are the same. Each token has four
-        numbers; the first and the third are a pair, the second and the fourth another.
+        numbers; the first and the third are a pair, the second and the fourth another. The scores
+        are divided by 2, the square root of 4 (`why-position`).
 
         To go on, `rotation` begins with one arrow on paper, and `why-position` with attention
         itself. `relative-distance` derives RoPER line by line. `families` compares other methods.

@@ -7,7 +7,7 @@ return roper.lesson {
   needs = {},
   notation = {
     { "q_m", "the query of token $m$: what it looks for" },
-    { "k_n, v_n", "the key and the value of token $n$: what it is matched by, what it passes on" },
+    { "k_n, v_n", "the key and the value of token $n$: what finds it, what it passes on" },
     { "a_{m,n}", "the weight of the value of token $n$ in the output of token $m$" },
     { "o_m", "the output of token $m$, $Σ_n a_{m,n} v_n$" },
     { "x · y", "the dot product, $x₁ y₁ + x₂ y₂ + …$" },
@@ -29,21 +29,23 @@ return roper.lesson {
 
         First: what is attention? A model splits a text into tokens; here a token is a word. Each
         token is represented by a list of numbers, a vector. Attention computes three vectors from
-        it. The query $q$ describes what the token looks for, the key $k$ what it is matched by, and
-        the value $v$ what it passes on.
+        it. The query $q$ describes what the token looks for. The key $k$ describes what other
+        tokens can find it by. The value $v$ is what it passes on.
 
         The query of token $m$ is compared with the key of each token $n$. The dot product
-        $q_m · k_n$ is their score: it is large if they match. The more features the vectors have,
-        the larger are typical scores, of random vectors in proportion to $√d$. Dividing by $√d$
-        makes up for that. The exponential makes the scores positive and favors the largest.
-        Dividing by the sum of all exponentials gives the weights. The output is the mean of the
-        values with these weights ([Su et al. 2021](arXiv:2104.09864), eq. 2).
+        $q_m · k_n$ is their score: it is large if they match. The numbers of a vector are its
+        features, and $d$ is how many a key has. Scores of random vectors typically grow like $√d$,
+        so each score is divided by $√d$. The exponential, $exp(x) = e^x$, makes the scores positive
+        and favors the largest. Dividing by the sum of all exponentials gives the weights. These two
+        operations are the softmax. The output is the mean of the values with these weights
+        ([Su et al. 2021](arXiv:2104.09864), eq. 2).
 
         The code below makes 6 tokens of 8 random numbers. They are in a tensor, an array of numbers
-        with four axes: batch, heads, tokens, features. For now query, key and value are the same
-        vector. With `weights = true` attention also returns the weights: row $m$ contains those of
-        token $m$. (`:abs():max():item()` is the largest absolute value in a tensor. Applied to a
-        difference, it shows how far apart two tensors are.)]],
+        with four axes: batch, heads, tokens, features. The first two are for several texts and for
+        several attentions side by side; here there is one of each. For now query, key and value are
+        the same vector. With `weights = true` attention also returns the weights: row $m$ contains
+        those of token $m$. (`:abs():max():item()` is the largest absolute value in a tensor.
+        Applied to a difference, it shows how far apart two tensors are.)]],
       formula = [[
         a_{m,n} &= {exp(q_m · k_n / √d)}/{Σ_j exp(q_m · k_j / √d)}
         o_m &= Σ_n a_{m,n} v_n]],
@@ -77,7 +79,8 @@ return roper.lesson {
     { title = "Shuffle the tokens",
       text = [[
         Here are the same six tokens in another order: the last three come first. Their vectors do
-        not change. (`narrow(3, 4, 3)` takes 3 elements along axis 3, starting from the fourth.)]],
+        not change. The formula is that of the previous step, with the weights inserted.
+        (`narrow(3, 4, 3)` takes 3 elements along axis 3, starting from the fourth.)]],
       formula = "o_m = {Σ_n exp(q_m · k_n / √d) v_n}/{Σ_j exp(q_m · k_j / √d)}",
       predict = {
         question = "What happens to the output of a token?",
@@ -107,8 +110,7 @@ return roper.lesson {
         "Jane went to the movies, Jane went home." The first Jane should attend to the movies, the
         second to home. But they are the same word, so they have the same vector.]],
       predict = {
-        question = [[For how many of these 8 tokens does another token have exactly the same
-          output?]],
+        question = "How many of these 8 tokens have the same output as another token?",
         expect = "4",
         answer = [[4: both "Jane" and both "went". The same vector gives the same query, so the same
           weights and the same output. If every token sees all tokens, attention without positions
@@ -127,8 +129,8 @@ return roper.lesson {
       claims = {
         { "apart < 1e-6", instead = { "weights = true", "weights = true, position = 'rope'" } } },
       figure = {
-        caption = [[The attention weights, a row for each query. The rows of the two Janes, 0 and 5,
-          are equal, and so are those of "went", 1 and 6.]],
+        caption = [[The attention weights, a row for each query. The brighter, the greater. Which
+          rows are equal?]],
         draw = [[
           local words = {"Jane", "went", "to", "the", "movies", "Jane", "went", "home"}
           rows = weights[1][1]
