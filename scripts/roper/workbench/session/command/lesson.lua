@@ -109,7 +109,8 @@ return {
       command:flag("--check"):description("Check every claim and question of a lesson, or of "
         .. "all; prints TAP."),
       command:option("--html"):argname("DIR"):description "Write a lesson, or all, as pages.",
-      command:option("--handout"):argname("DIR"):description "Write pages for paper, without answers.",
+      command:option("--handout"):argname("DIR")
+        :description "Write pages for paper, without answers.",
       command:option("--slides"):argname("DIR"):description "Write slides, one idea each.")
   end,
   run = function(parsed)
