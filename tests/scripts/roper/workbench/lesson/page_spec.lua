@@ -298,62 +298,64 @@ describe("lesson pages", function()
       "i\u{A0}−\u{A0}n and (−x)\u{A0}=\u{A0}−x to 1e−9, but <code>i - n</code>", 1, true))
   end)
 
-  -- A document with each lesson in a frame of a width.
-  local function frames(width)
+  local WIDTHS <const> = { 390, 1280, 1920 } -- pixels
+
+  -- A document with each lesson in a frame of each width.
+  local function frames()
     local parts = { "<!doctype html><html><head><meta charset=\"utf-8\"></head><body>" }
     for _, lesson in ipairs(all) do
-      parts[#parts + 1] = ('<iframe id="%s" style="width:%dpx;border:0" srcdoc="%s"></iframe>')
-        :format(lesson.name, width, markup.escape(read(lesson.name)))
+      for _, width in ipairs(WIDTHS) do
+        parts[#parts + 1] = ('<iframe id="%s %d" style="width:%dpx;border:0" srcdoc="%s"></iframe>')
+          :format(lesson.name, width, width, markup.escape(read(lesson.name)))
+      end
     end
     return table.concat(parts) .. "</body></html>"
   end
 
-  -- Checks the pages in a browser.
-  local function check_pages(width, mode, options)
-    local path, reason = browser.find()
-    if not path then
-      pending(reason)
-      return
+  -- Checks what was found about a page at a width.
+  local function check_page(lesson, width, found)
+    local place = ("%s, %d pixels: %s"):format(lesson.name, width, found)
+    assert.is_true(tonumber(found:match("width (%d+)")) <= width, place)
+    for _, flaw in ipairs({ "faint", "nameless", "not one", "needless" }) do
+      assert.is_nil(found:match(flaw .. "[^\n]*"), place)
     end
-    local document = browser.load(path, frames(width), SURVEY, options)
-    local text = document:gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&amp;", "&")
-    for _, lesson in ipairs(all) do
-      local name = lesson.name
-      local found = text:match("page " .. name:gsub("%-", "%%-") .. "\n(.-)\npage")
-      assert.truthy(found, name)
-      assert.is_true(tonumber(found:match("width (%d+)")) <= width, name .. ": " .. found)
-      assert.equal(mode, found:match("\n(dark)\n") or found:match("\n(light)\n"))
-      for _, flaw in ipairs({ "faint", "nameless", "not one", "needless" }) do
-        assert.is_nil(found:match(flaw .. "[^\n]*"), name)
-      end
-      assert.is_true(tonumber(found:match("first (%-?%d+)")) < 700, name .. ": " .. found)
-      local figures, formulas = 0, 0
-      for beyond, cut in found:gmatch("formula (%S+) (%S+)") do
-        formulas = formulas + 1
-        assert.is_true(tonumber(beyond) <= 0 and tonumber(cut) <= 0,
-          ("%s, formula %d: %s px beyond the edge, %s cut"):format(name, formulas, beyond, cut))
-      end
-      for w, h, marks, letters in found:gmatch("figure (%d+) (%d+) (%d+) ([%d.]+)") do
-        figures = figures + 1
-        assert.is_true(tonumber(w) >= 300 and tonumber(h) >= 150 and tonumber(marks) >= 3
-          and tonumber(letters) >= 9.9, name .. ": " .. found)
-      end
-      figures = figures - (lesson.steps[1].figure and 0 or 1) -- the one that the page opens with
-      for number, step in ipairs(lesson.steps) do
-        assert.truthy(found:find(("section step%%-%d%%f[%%D]"):format(number)), name)
-        figures = figures - (step.figure and 1 or 0)
-        formulas = formulas - (step.formula and 1 or 0)
-      end
-      assert.equal(0, figures, name)
-      assert.equal(0, formulas, name)
+    assert.is_true(tonumber(found:match("first (%-?%d+)")) < 700, place)
+    local figures, formulas = 0, 0
+    for beyond, cut in found:gmatch("formula (%S+) (%S+)") do
+      formulas = formulas + 1
+      assert.is_true(tonumber(beyond) <= 0 and tonumber(cut) <= 0, place)
     end
+    for w, h, marks, letters in found:gmatch("figure (%d+) (%d+) (%d+) ([%d.]+)") do
+      figures = figures + 1
+      assert.is_true(tonumber(w) >= 300 and tonumber(h) >= 150 and tonumber(marks) >= 3
+        and tonumber(letters) >= 9.9, place)
+    end
+    figures = figures - (lesson.steps[1].figure and 0 or 1) -- the one that the page opens with
+    for number, step in ipairs(lesson.steps) do
+      assert.truthy(found:find(("section step%%-%d%%f[%%D]"):format(number)), place)
+      figures = figures - (step.figure and 1 or 0)
+      formulas = formulas - (step.formula and 1 or 0)
+    end
+    assert.equal(0, figures, place)
+    assert.equal(0, formulas, place)
   end
 
-  it("show every formula and figure in a browser window of 1280 pixels", function()
-    check_pages(1280, "light")
-  end)
-
-  it("show them in dark mode on a phone of 390 pixels", function()
-    check_pages(390, "dark", { "--blink-settings=preferredColorScheme=0" })
-  end)
+  for mode, options in pairs { light = {}, dark = { "--blink-settings=preferredColorScheme=0" } } do
+    it("show every formula and figure at each width, in " .. mode .. " mode", function()
+      local path, reason = browser.find()
+      if not path then
+        pending(reason)
+        return
+      end
+      local document = browser.load(path, frames(), SURVEY, options)
+      local text = document:gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&amp;", "&")
+      local count = 0
+      for name, width, found in text:gmatch("page ([%w-]+) (%d+)\n(.-)\n%f[p]") do
+        count = count + 1
+        assert.equal(mode, found:match("\n(dark)\n") or found:match("\n(light)\n"))
+        check_page(lessons.find(name), tonumber(width), found)
+      end
+      assert.equal(#all * #WIDTHS, count)
+    end)
+  end
 end)
