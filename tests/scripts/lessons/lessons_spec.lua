@@ -1,6 +1,5 @@
 -- All lessons: their claims are true, their code can be typed, and their text fits the screen.
 
-local check = require("roper.workbench.lesson.check")
 local commands = require("roper.workbench.session.repl.commands")
 local every = require("tests.lessons")
 local format = require("roper.base.format")
@@ -66,13 +65,12 @@ describe("the lessons", function()
     end
   end)
 
+  -- `./roper lesson --check` also plants a fault for each claim, which takes longer.
   it("make only true claims", function()
-    local text, holds = output.capture(check.run, lessons.all())
-    assert.is_true(holds, text)
-    assert.is_nil(text:find("not ok", 1, true))
-    local count = tonumber(text:match("1%.%.(%d+)\n$"))
-    assert.equal(count, select(2, text:gsub("%f[^\n\0]ok %d+ %- ", "")))
-    assert.is_true(count >= 90)
+    for name, text in pairs(pages) do
+      assert.truthy(text:find("✓ every claim holds\n$"), name)
+      assert.is_nil(text:find("✗", 1, true), name)
+    end
   end)
 
   it("ask at least three questions before results, and show no results before them", function()
