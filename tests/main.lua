@@ -1,5 +1,5 @@
 -- Runs all specs, or those below some paths: lua5.4 tests/main.lua [PATH]...
--- Each file runs in its own busted process, one more at a time than there are processors, because
+-- Each file runs in its own busted process, two more at a time than there are processors, because
 -- some files wait for timeouts. The output of files with failed or skipped tests is printed at the
 -- end, before a line with the counts.
 local uv = require "luv"
@@ -47,7 +47,7 @@ local find <close> = io.popen(("find %s -name '*_spec.lua' | LC_ALL=C sort"):for
 for path in find:lines() do
   queue[#queue + 1] = path
 end
-for _ = 0, uv.available_parallelism() do
+for _ = -1, uv.available_parallelism() do
   test()
 end
 uv.run()

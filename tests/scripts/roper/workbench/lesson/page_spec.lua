@@ -216,8 +216,10 @@ describe("lesson pages", function()
   end)
 
   it("have pictures and questions for paper, but no answers and no code, in a handout", function()
-    page.write(all, scratch.path("handout"), "handout")
-    for _, lesson in ipairs(all) do
+    local some = tables.map({ "ten-minutes", "rotation", "relative-distance", "families" },
+      lessons.find)
+    page.write(some, scratch.path("handout"), "handout")
+    for _, lesson in ipairs(some) do
       local text = scratch.read(scratch.path("handout/" .. lesson.name .. ".html"))
       html.check(text)
       for _, part in ipairs { "<details", "<summary", "<script", 'class="code"', "hints" } do
