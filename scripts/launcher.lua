@@ -25,8 +25,8 @@ end
 -- luarocks may have installed luv beside this program, in a tree that Lua does not search.
 local tree = arg[0]:match "^(/.*)/bin/[^/]*$"
 if tree then
-  package.path = ("%s;%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua"):format(package.path, tree,
-    tree)
+  local share = tree .. "/share/lua/5.4/"
+  package.path = ("%s;%s?.lua;%s?/init.lua"):format(package.path, share, share)
   package.cpath = ("%s;%s/lib/lua/5.4/?.so"):format(package.cpath, tree)
 end
 
