@@ -6,11 +6,18 @@
 # make bench      measure speed
 # make docs       write reference pages to build/reference
 # make sanitize   run the tests of the C code with AddressSanitizer and UBSan
-# make install PREFIX=/usr/local
+# make install PREFIX=/usr/local DESTDIR=    make uninstall removes the same files
+# make deb        build packages for Debian in build/deb
+# make dist       write build/roper-VERSION.tar.gz, from the last commit, and its checksum
 # make MPI=1      build training by several processes (default if Open MPI is found); MPI=0: without
 MAKEFLAGS += --no-builtin-rules
 PREFIX ?= /usr/local
+LUADIR ?= $(PREFIX)/share/lua/5.4
+MODULEDIR ?= $(PREFIX)/lib/lua/5.4
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
 BUILD := build
+VERSION = $(shell sed -n 's/^return "\(.*\)"$$/\1/p' scripts/roper/base/version.lua)
 CC ?= cc
 CFLAGS ?= -O3
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla \
@@ -24,11 +31,12 @@ BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libopenblas-openmp-de
                   $(if $(WITH_MPI),libopenmpi-dev openmpi-bin)
 TEST_PACKAGES := lua-busted
 LINT_PACKAGES := lua-check clang-format cppcheck
+DEB_PACKAGES := debhelper dpkg-dev lintian
 
 LIBS := lua5.4 openblas jansson $(if $(WITH_MPI),ompi-c)
 PKG := $(shell pkg-config --cflags --libs $(LIBS) 2>/dev/null)
 ALL_CFLAGS = -std=c11 -ffp-contract=fast -fno-math-errno -fno-trapping-math -fopenmp -fPIC -fvisibility=hidden \
-             $(CFLAGS) $(WARNINGS) -I. -MMD -MP $(filter-out -l% -L%,$(PKG))
+             $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -I. -MMD -MP $(filter-out -l% -L%,$(PKG))
 LIBRARIES = $(filter-out -llua5.4,$(filter -l% -L%,$(PKG))) -lm
 
 MPI_SOURCES := $(wildcard core/parallel/*.c) bindings/ranks.c
@@ -64,10 +72,15 @@ FLAGS_amx := $(FLAGS_avx512bf16) -mamx-tile -mamx-bf16
 MODULE := $(BUILD)/roper/native.so
 # Its name lists the linked kernels and MPI: if these change, the module is linked again.
 LINKED := $(BUILD)/linked-$(subst $(eval) ,-,$(strip $(BFLOAT16) $(if $(WITH_MPI),mpi)))
+# The C library, without what needs Lua or MPI.
+LIBRARY := $(BUILD)/libroper.a
+LIBRARY_OBJECTS := $(filter-out $(BUILD)/bindings/% $(BUILD)/core/parallel/%,$(OBJECTS))
+MANUAL := $(BUILD)/roper.1
 # Definitions that editors and ?name read.
 DEFINITIONS := $(BUILD)/library/roper.lua
 
-.PHONY: native all libraries deps run test sanitize lint bench docs install clean
+.PHONY: native all lib libraries deps run test sanitize lint bench docs install install-program \
+        uninstall dist deb clean
 native:
 	@$(MAKE) --no-print-directory KERNELS_FOR=native all
 
@@ -114,6 +127,20 @@ roper: scripts/launcher.lua Makefile
 $(DEFINITIONS): $(MODULE) roper $(wildcard bindings/*.c tasks/*.c core/kernels/operation/*.h) $(shell find scripts/roper -name "*.lua")
 	./roper -e 'require("roper.workbench.help.stubs").write "$(@D)"'
 
+# One object, because a linker would not take the kernels, to which select.c has weak references,
+# out of an archive.
+lib: $(LIBRARY)
+
+$(LIBRARY): $(LIBRARY_OBJECTS)
+	@rm -rf $(BUILD)/library-$$$$ && mkdir $(BUILD)/library-$$$$ && \
+	$(CC) -r -nostdlib -o $(BUILD)/library-$$$$/roper.o $^ && \
+	ar rcsD $(BUILD)/library-$$$$/libroper.a $(BUILD)/library-$$$$/roper.o && \
+	mv $(BUILD)/library-$$$$/libroper.a $@ && rm -r $(BUILD)/library-$$$$
+
+$(MANUAL): $(MODULE) roper $(wildcard scripts/roper/workbench/session/*.lua \
+             scripts/roper/workbench/session/command/*.lua) scripts/roper/base/version.lua
+	@./roper -e 'require("roper.workbench.session.manual").write "$@"'
+
 docs: all
 	./roper -e 'require("roper.workbench.help.reference").write "$(BUILD)/reference"'
 
@@ -150,7 +177,7 @@ sanitize:
 	LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
 	  busted --cpath='$(SANITIZED)/?.so' --exclude-tags=memory tests/core tests/bindings tests/tasks
 
-C_FILES = $(shell find core tasks bindings -name '*.[ch]')
+C_FILES = $(shell find core tasks bindings tests/core -name '*.[ch]')
 lint:
 	@$(call deps,$(BUILD_PACKAGES) $(LINT_PACKAGES))
 	@clang-format --dry-run --Werror $(C_FILES)
@@ -163,15 +190,39 @@ bench: deps
 	@$(MAKE) --no-print-directory -j all
 	./roper tests/bench/main.lua $(ARGS)
 
-INSTALLED = "$(DESTDIR)$(PREFIX)"
-install: all
-	install -d $(INSTALLED)/share/lua/5.4 $(INSTALLED)/lib/lua/5.4/roper \
-	  $(INSTALLED)/share/roper/library $(INSTALLED)/share/bash-completion/completions $(INSTALLED)/bin
-	cp -r scripts/roper scripts/experiments scripts/lessons $(INSTALLED)/share/lua/5.4/
-	install -m 755 $(MODULE) $(INSTALLED)/lib/lua/5.4/roper/native.so
-	install -m 644 $(BUILD)/library/*.lua $(INSTALLED)/share/roper/library/
-	install -m 644 scripts/completion.bash $(INSTALLED)/share/bash-completion/completions/roper
-	install -m 755 roper $(INSTALLED)/bin/roper
+PLACES = destdir="$(DESTDIR)" prefix="$(PREFIX)"
+define install_files
+@$(if $(DESTDIR),mkdir -p "$(DESTDIR)")
+lua5.4 scripts/packaging/install.lua install $(PLACES) luadir="$(LUADIR)" moduledir="$(MODULEDIR)" \
+  bindir="$(BINDIR)" libdir="$(LIBDIR)" build=$(BUILD) version=$(VERSION)
+endef
+
+install: all $(LIBRARY) $(MANUAL)
+	$(install_files)
+
+# For luarocks.
+install-program: all $(MANUAL)
+	$(install_files) parts=program
+
+uninstall:
+	lua5.4 scripts/packaging/install.lua uninstall $(PLACES)
+
+# The same bits for the same commit.
+ARCHIVE = roper-$(VERSION).tar.gz
+dist:
+	@mkdir -p $(BUILD)
+	git archive --prefix=roper-$(VERSION)/ HEAD | gzip -9 -n > $(BUILD)/$(ARCHIVE)
+	cd $(BUILD) && sha256sum $(ARCHIVE) > $(ARCHIVE).sha256
+
+DEB := $(BUILD)/deb
+deb: dist
+	@$(call deps,$(BUILD_PACKAGES) $(DEB_PACKAGES))
+	rm -rf $(DEB) && mkdir -p $(DEB)
+	tar -xzf $(BUILD)/$(ARCHIVE) -C $(DEB)
+	cp -r $(DEB)/roper-$(VERSION)/scripts/packaging/debian $(DEB)/roper-$(VERSION)/debian
+	cd $(DEB)/roper-$(VERSION) && env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage --build=binary \
+	  --no-sign
+	lintian --fail-on error,warning --info $(DEB)/*.changes
 
 clean:
 	rm -rf $(BUILD) roper

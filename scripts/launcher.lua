@@ -22,6 +22,14 @@ for _, stream in ipairs { io.stdin, io.stdout, io.stderr } do
   end
 end
 
+-- luarocks may have installed luv beside this program, in a tree that Lua does not search.
+local tree = arg[0]:match "^(/.*)/bin/[^/]*$"
+if tree then
+  local share = tree .. "/share/lua/5.4/"
+  package.path = ("%s;%s?.lua;%s?/init.lua"):format(package.path, share, share)
+  package.cpath = ("%s;%s/lib/lua/5.4/?.so"):format(package.cpath, tree)
+end
+
 local root = require("luv").fs_realpath(arg[0]):match "^(.*)/[^/]*$"
 local lua = ("%s/scripts/?.lua;%s/scripts/?/init.lua"):format(root, root)
 local c = root .. "/build/?.so"

@@ -10,9 +10,11 @@ local tables = require "roper.base.tables"
 local M = {}
 
 local HERE <const> = require("roper.base.paths").LIBRARY
--- The definition file in a source tree, and after `make install`.
+-- The definition file in a source tree, after `make install`, and in a tree of luarocks.
 local NATIVE <const> = { HERE .. "/../../build/library/native.lua",
-  HERE .. "/../../../roper/library/native.lua" }
+  HERE .. "/../../../roper/library/native.lua",
+  ("%s/../../../../lib/luarocks/rocks-5.4/roper/%s-1/share/roper/library/native.lua"):format(HERE,
+    require "roper.base.version") }
 
 M.LIBRARY = HERE .. "/init.lua"
 M.ROOT = HERE .. "/../.." -- of the source tree
@@ -39,7 +41,7 @@ local native
 function M.native()
   if not native then
     native = {}
-    local text = files.read(NATIVE[1]) or files.read(NATIVE[2]) or ""
+    local text = files.read(NATIVE[1]) or files.read(NATIVE[2]) or files.read(NATIVE[3]) or ""
     for _, comment in ipairs(comment_of.parse(text)) do
       if comment.name then
         native[comment.name] = comment

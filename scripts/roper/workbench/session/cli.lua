@@ -9,6 +9,9 @@ local OK <const>, FAILED <const>, MISUSED <const>, INTERRUPTED <const> = 0, 1, 2
 local COMMANDS <const> = { "train", "eval", "sample", "export", "sweep", "runs", "watch", "report",
   "study", "lesson", "kernel" }
 
+--- Names of the commands.
+M.COMMANDS = COMMANDS
+
 local USAGE <const> = [[
 Usage: roper                     start a session, or run a script from a pipe
        roper FILE [ARGUMENT]...  run a script; - is standard input
@@ -109,9 +112,12 @@ local function run_notebook(descriptor, token)
   return OK
 end
 
--- The parser of the command line, with the arguments of the command `chosen` only.
-local function parser(chosen)
-  local argparse = require "argparse"
+--- The parser of the command line, with the arguments of the command `chosen` only.
+---@param chosen string?
+---@return table whole of argparse
+---@return table? command the parser of the command
+function M.parser(chosen)
+  local argparse, found = require "argparse", nil
   local whole = argparse("roper", "A workbench for rotary position encodings."):usage(USAGE)
     :help_max_width(80)
     :epilog(EPILOG)
@@ -122,13 +128,14 @@ local function parser(chosen)
     local module = require("roper.workbench.session.command." .. name)
     local command = whole:command(name, module.summary)
     if name == chosen then
+      found = command
       module.define(command)
       command:option("--load"):argname("FILE"):count("*"):target("load")
         :description("A Lua file to run first, such as one that registers a position scheme, a "
           .. "task, an experiment or a model.")
     end
   end
-  return whole
+  return whole, found
 end
 
 -- Runs the files of --load before help is printed, which lists their names.
@@ -144,7 +151,7 @@ end
 local function run_command(arguments)
   local status, problem = run(function()
     load_for_help(arguments)
-    local ok, parsed = parser(arguments[1]):pparse(arguments)
+    local ok, parsed = M.parser(arguments[1]):pparse(arguments)
     if not ok then
       return parsed
     end
@@ -178,7 +185,7 @@ local function run_help(name)
   elseif name then
     return run_command { name, "--help" }
   end
-  io.stdout:write(parser():get_help(), "\n")
+  io.stdout:write(M.parser():get_help(), "\n")
   return OK
 end
 
