@@ -66,7 +66,8 @@ local function files_in(folder, extensions, list, inner)
   return list
 end
 
--- The pkg-config file, whose folders are relative to it.
+-- The pkg-config file, whose folders are relative to it. Its libraries are not private: there is
+-- only a static library, and --static would also name the libraries of a static OpenBLAS.
 local function description()
   local place = set.libdir .. "/pkgconfig"
   assert(place:sub(1, #set.prefix + 1) == set.prefix .. "/", "LIBDIR is not below PREFIX")
@@ -80,9 +81,8 @@ Name: roper
 Description: Tensors, differentiation and attention with rotary position encodings
 Version: %s
 Cflags: -I${includedir}/roper
-Libs: -L${libdir} -lroper
-Requires.private: openblas, jansson
-Libs.private: -lgomp -lm
+Requires: openblas, jansson
+Libs: -L${libdir} -lroper -lgomp -lm
 ]]):format(up, set.version)
 end
 
