@@ -25,9 +25,9 @@ return roper.lesson {
 
         The first transformer ([Vaswani et al. 2017](arXiv:1706.03762)) adds a wave $p$ to each
         token before it compares them. Query and key are both sums, $x_i + p_i$ and $x_j + p_j$.
-        (The weight matrices are left out here.) Multiply out their dot product like
-        $(a + b)(c + d)$ at school. There are four terms: content with content, content with
-        position, position with content, position with position.
+        (The trained matrices that compute query and key from a token are left out.) Multiply out
+        their dot product like $(a + b)(c + d)$ at school. There are four terms: content with
+        content, content with position, position with content, position with position.
 
         The families answer one question: what should replace these terms, so that only the distance
         matters?
@@ -42,8 +42,8 @@ return roper.lesson {
         hints = { { "it == 1 or it == 3",
             "The last one is a product of two waves. See `mask-and-waves`." },
           "Look for terms that contain one position and no other to compare it with." },
-        answer = [[The two in the middle. The first contains no position. The last is a sum of
-          cosines of $i - j$ (`mask-and-waves`). But the product of a content and a wave depends on
+        answer = [[The two in the middle. The first contains no position. The last is a sum of terms
+          $cos (i - j)θ_t$ (`mask-and-waves`). But the product of a content and a wave depends on
           the position of the wave.]] },
       code = [[
         T, d = 6, 8
@@ -70,8 +70,9 @@ return roper.lesson {
       text = [[
         Which terms can a score have? A term with the query and the key, one with only the query,
         one with only the key, and one with neither: four terms again. In each of them there can be
-        something that depends on the distance $j - i$, which is `p` in the code from here on. So
-        let $M$ be a matrix, $r$ and $t$ vectors, and $b$ a number, all functions of the distance.
+        something that depends on the distance $j - i$. (In the code from here on, `p` is this
+        distance, no longer a wave.) So let $M$ be a matrix, $r$ and $t$ vectors, and $b$ a number,
+        all functions of the distance.
 
         A family uses some of them; the others are off. If $M$ is off, it is the identity matrix. If
         $r$, $t$ or $b$ is off, it is 0.
@@ -254,7 +255,7 @@ return roper.lesson {
           { "it == 1", "The weights of a row sum to 1, and there are six." },
           "What are the scores if the query is 0?" },
         answer = [[1/6, the same for all. All scores are 0, so nothing depends on the distance. T5
-          and ALiBi add their number all the same: below, the weights of T5 differ.]] },
+          and ALiBi still add their number: below, the weights of T5 differ.]] },
       code = [[
         rope = roper.position.rope{dim = d}
         function turned(key, p) return rope:rotate(key:view{1, d}, p):view{d} end
@@ -385,10 +386,11 @@ return roper.lesson {
         is in proportion to $exp(-ln(1 + p)) = 1/(1 + p)$. The figure shows how near Shaw, T5, ALiBi
         and RoPE come to it, for equal keys up to a distance of 48.
 
-        Shaw's vectors end at 16: up to there they give exactly these scores. T5 has 8 buckets, and
-        the last begins at 20. Each bucket gets the mean of the function over its distances. ALiBi
-        has the slope 1/16. For RoPE the query and the keys are vectors of ones. (In a trained model
-        the pairs have other lengths and angles, so RoPE's curve has another shape.)]],
+        Shaw's vectors end at 16: up to there they give exactly these scores. T5 has 8 buckets, all
+        for keys up to the query because of the causal mask, and the last begins at 20. Each bucket
+        gets the mean of the function over its distances. ALiBi has the slope 1/16. For RoPE the
+        query and the keys are vectors of ones. (In a trained model the pairs have other lengths and
+        angles, so RoPE's curve has another shape.)]],
       predict = { question = "Which of these four distinguish the distances 30 and 40?",
         choices = { "all four", "Shaw and T5", "ALiBi and RoPE", "RoPE alone" }, expect = 3,
         hints = { { "it == 1 or it == 2", "For Shaw 30 and 40 both count as 16." },

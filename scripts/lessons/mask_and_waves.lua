@@ -20,13 +20,13 @@ return roper.lesson {
   steps = {
     { title = "A causal mask reveals something",
       text = [[
-        A model that continues a text must not use later tokens. With `causal = true` the query of a
-        token sees only that token and those before it. This is the causal mask.
+        A model that continues a text must not use later tokens. The causal mask hides them: the
+        query of a token sees only that token and those before it. (In the code: `causal = true`.)
 
-        The code below tries it twice. The first input is "Jane went to the movies, Jane went home",
-        the sentence of `why-position`. The second is 6 tokens with the same query and the same key,
-        so each query gives equal weights to all tokens that it sees. Only the values differ: the
-        first token has the value 1, the others 0.]],
+        The code below tries the mask twice. The first input is "Jane went to the movies, Jane went
+        home", the sentence of `why-position`. The second is 6 tokens with the same query and the
+        same key, so each query gives equal weights to all tokens that it sees. Only the values
+        differ: the first token has the value 1, the others 0.]],
       formula = "o_m = {Σ_{n ≤ m} exp(q_m · k_n / √d) v_n}/{Σ_{j ≤ m} exp(q_m · k_j / √d)}",
       predict = {
         { question = "With the mask, do the two Janes still have the same output?",
@@ -41,8 +41,8 @@ return roper.lesson {
             What is the output at position 3?]],
           expect = "1/4",
           answer = [[$1/4$. The token at position $m$ sees $m + 1$ tokens, and their mean is
-            $1/(m + 1)$. So with the mask an output can reveal the position, and a later layer can
-            learn to use it ([Haviv et al. 2022](arXiv:2203.16634)).]],
+            $1/(m + 1)$. So with the mask an output can reveal the position, and later parts of the
+            model can learn to use it ([Haviv et al. 2022](arXiv:2203.16634)).]],
           hints = {
             { "math.abs(it - 1/3) < 0.01", "Position 0 counts as well: 0, 1, 2 and 3 are seen." },
             { "math.abs(it - 1/6) < 0.01", "That is without the mask. What does position 3 see?" },
@@ -114,7 +114,6 @@ return roper.lesson {
           contribute to the dot product of the patterns of positions 1005 and 1007?]],
         expect = "math.cos(math.rad(60))",
         answer = [[$cos 60° = 0.5$, the same as for positions 5 and 7. Only the distance matters.
-          The following lessons build on this.
 
           The paper of RoPE, RoFormer ([Su et al. 2021](arXiv:2104.09864), eq. 4), prints a $k$ on
           the right where the left has an $i$. Taken literally, the pattern of $i$ would not depend
@@ -145,7 +144,7 @@ return roper.lesson {
       figure = {
         caption = [[The dot product of the patterns of position 50 and of the positions 0 to 100,
           with 64 features. It is largest at position 50 itself, falls on both sides alike, and does
-          not reach 0: the slow waves are similar at all of these positions.]],
+          not reach 0: the long waves are similar at all of these positions.]],
         draw = [[
           products = similar(near)
           return plot.line({x = roper.arange(0, 101), y = products},
@@ -223,9 +222,9 @@ return roper.lesson {
         choices = { "They stay the same, because dot products of patterns depend on distances.",
           "They change." },
         expect = 2,
-        answer = [[They change. The dot product of two sums has four terms. Only the last one
-          depends on the distance alone. The two in the middle multiply a word with a pattern, and
-          so depend on the position itself. The values also contain the pattern.
+        answer = [[They change. The last term depends on the distance alone. But the two in the
+          middle multiply a word with a pattern, and so depend on the position itself. The values
+          also contain the pattern.
 
           So the same sentence has other outputs elsewhere in a text. The next lesson, `rotation`,
           rotates vectors instead. `relative-score` shows that their scores depend only on

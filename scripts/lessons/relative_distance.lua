@@ -115,8 +115,7 @@ return roper.lesson {
         query, by -90, -45 and 0 degrees, and then add. The result is the same, because rotating
         the whole chain of arrows back rotates each of its arrows back.
 
-        This is RoPER. The formula below states it. The following steps derive it, line by
-        line.]],
+        This is RoPER's formula. The following steps derive it line by line.]],
       formula = "R_{-n} Σ_i a_{n,i} R_i v_i = Σ_i a_{n,i} R_{i-n} v_i",
       predict = {
         question = [[Now let the query be at $n = 1$. By how many degrees is the value of token 0
@@ -174,8 +173,8 @@ return roper.lesson {
 
         Below each formula is the line that is checked, with random numbers and exactly. In it `[1]`
         and `[2]` are the components of each pair, and `sum` runs over $i$. This line holds for any
-        vector $o$, and so for $ô$. (At the terminal, `look` shows the details of a check. The next
-        lesson, `checking-identities`, explains them; nothing here depends on it.)]],
+        vector $o$, and so for $ô$. (The next lesson, `checking-identities`, explains the details of
+        a check; nothing here depends on it.)]],
       formula = [[
         RoPE(ô_n, -n) = [ô⁽¹⁾ cos nθ + ô⁽²⁾ sin nθ;
                          ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ] ]],
@@ -285,8 +284,8 @@ return roper.lesson {
           $R_{-n} Σ_i a R_i v_i = Σ_i a R_{-n} R_i v_i = Σ_i a R_{i-n} v_i$.]] } },
     { title = "In the library, and the minus sign",
       text = [[
-        The library's RoPER never computes $R_{i-n}$. The code compares it with a sum that does.
-        Then it moves the text to begin at position 1000 instead of 0.
+        The library's RoPER never computes $R_{i-n}$. The code compares its output with a sum that
+        does. Then it moves the text to begin at position 1000 instead of 0.
 
         Why is there a minus in $RoPE(ô, -n)$? Successive rotations add their positions. To get a
         difference, one of the two must rotate backward. (The first could rotate backward and the
@@ -334,9 +333,9 @@ return roper.lesson {
             instead = { "(start, start + 6)", "(0, 6)" } } },
         play = { kind = "attention", turns = { "", "qk", "qkv", "qkvo" },
           caption = [[Thin: the values, rotated by their positions. Multiplied by the weights and
-            added up, they give $ô$. Rotated back by the position of d, this is $o$: the sum by
-            distances. Drag a token, and $o$ changes. Move all tokens together: scores,
-            weights and $o$ stay the same. Without rotating back, $o$ changes.]] } },
+            added up, they give $ô$. Rotated back by the position of d, $ô$ is the output $o$. Drag
+            a token, and $o$ changes. Move all tokens together: scores, weights and $o$ stay the
+            same. Choose "output not rotated back" and move them again: $o$ changes.]] } },
       exercise = {
         { question = "Why is the output rotated back?",
           choices = {

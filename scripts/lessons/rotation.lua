@@ -147,8 +147,9 @@ return roper.lesson {
           { "math.abs(angles[4] - angles[0] - 4) < 1e-12",
             instead = { "hands[m + 1]", "rope:rotate(arrow, m > 0 and 1 or 0)[1]" } } },
         play = { kind = "rotation", vectors = { { 2, 1 } }, farthest = 30,
-          caption = [[Thin: the arrow $(2, 1)$. Thick: the same, rotated by $mθ$. Halve $θ$ and
-            double $m$: the rotation is the same.]] } },
+          caption = [[Thin: the arrow $(2, 1)$. Thick: the same, rotated by $mθ$. Move $m$: each
+            position adds the angle $θ$. Then halve $θ$: the same rotation takes twice as many
+            positions.]] } },
       exercise = {
         question = [[Let $θ$ be 1. What is the first position at which the arrow is rotated by more
           than a full turn?]],
@@ -172,9 +173,8 @@ return roper.lesson {
         question = [[An arrow has the angle 20 degrees, and $θ$ is 30 degrees. What is its angle at
           position 4, in degrees?]],
         expect = "20 + 4 * 30",
-        answer = [[$20 + 4 · 30 = 140$. Do not forget the position: $α + θ$ would be 50 at every
-          position. It is already false at position 0, where the angle does not change. The check
-          below refutes it.]],
+        answer = [[$20 + 4 · 30 = 140$. Without the position, $α + θ$ would be 50 everywhere, also
+          at position 0, where the angle does not change. The check below refutes it.]],
         hints = { { "it == 50", "That is $α + θ$, the angle at position 1." },
           { "it == 120", "That is the rotation. Add the angle at the start." },
           { "it == 200", "Only $θ$ is multiplied by 4, not the 20 degrees." },

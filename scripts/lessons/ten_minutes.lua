@@ -56,8 +56,9 @@ return roper.lesson {
         play = { kind = "attention", has_output = false, turns = { "", "qk" },
           caption = [[Four tokens. The arrow q is the query of d; the others are keys. Drag a token
             other than d: its key rotates, and its score changes. Move all together: all arrows
-            rotate, and no score changes. Choose "nothing": positions no longer matter. (The
-            weights are computed from the scores, see step 7.)]] } } },
+            rotate, and no score changes. Choose "nothing" and drag again: no score changes.
+            "causal" excludes tokens after d, which a model must not use: their weight is 0. (Step 7
+            explains the weights.)]] } } },
     { title = "First try: the position as a number",
       text = [[
         Why rotate? Try something simpler first. Query and key describe the content of their tokens;
@@ -98,8 +99,9 @@ return roper.lesson {
         Write the position in binary, and append its digits: 7 is 0111, and 8 is 1000. Then nothing
         grows, because each digit is 0 or 1.
 
-        How far apart are two positions? Count the digits that differ. For neighbors, the count
-        should always be the same.]],
+        How far apart are two positions? Count the digits that differ. (If 0 is written as $-1$,
+        this count alone decides what the digits add to the score.) For neighbors, it should always
+        be the same.]],
       predict = {
         question = "7 and 8 are neighbors. How many of their four digits differ?",
         expect = "differing(7, 8)",
@@ -135,8 +137,9 @@ return roper.lesson {
         its tip is at $p_m = (cos mθ, sin mθ)$. These two numbers are waves: smooth and bounded. By
         the addition formula of the cosine, $p_m · p_n$ depends only on the distance.
 
-        The first transformer adds such waves to the content
-        ([Vaswani et al. 2017](arXiv:1706.03762)). But then the score has four terms.]],
+        The first transformer adds such waves to the vectors of its tokens
+        ([Vaswani et al. 2017](arXiv:1706.03762)). Add them to query and key here. Then the score
+        has four terms.]],
       formula = [[
         p_m · p_n = cos mθ cos nθ + sin mθ sin nθ = cos (m - n)θ
         (q + p_m) · (k + p_n) = q · k + q · p_n + p_m · k + p_m · p_n]],
@@ -318,8 +321,8 @@ return roper.lesson {
         play = { kind = "attention", turns = { "qk", "qkv", "qkvo" },
           caption = [[Second circle: the values, rotated (thin), and multiplied by their weights
             (thick, tip to tail). Their sum is ô. Third circle: the same, rotated back, which gives
-            the output o. Move all tokens
-            together: o stays. Then choose "output not rotated back": o changes as well.]] } },
+            the output o. Move all tokens together: o stays. Choose "output not rotated back" and
+            move them again: o changes.]] } },
       exercise = {
         question = [[Leave out the last rotation, $R_{-m}$, and move the whole text by 100
           positions. What happens to the output?]],
@@ -337,8 +340,10 @@ return roper.lesson {
       text = [[
         `scores` is RoPE, and `output` is RoPER. The lines after them try both on three tokens, at
         positions 0 to 2 and then at 100 to 102: the results are the same. Each token has four
-        numbers; the first and the third are a pair, the second and the fourth another. The scores
-        are divided by 2, the square root of 4 (`why-position`).
+        numbers; the first and the third are a pair, the second and the fourth another. `theta`
+        contains the angle per position of each pair (`general-form`), and `m:outer(theta)` all
+        products of a position and such an angle. The scores are divided by 2, the square root of 4
+        (`why-position`).
 
         To go on, `rotation` begins with one arrow on paper, and `why-position` with attention
         itself. `relative-distance` derives RoPER line by line. `families` compares other methods.

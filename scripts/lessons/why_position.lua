@@ -17,8 +17,8 @@ return roper.lesson {
     { title = "Attention is a weighted mean",
       text = [[
         A language model predicts how a text continues. Attention is the part of the model that
-        passes information from one word to another. Attention to all words of a text ignores their
-        order, unless it gets their positions. These lessons show how to give it the positions.
+        passes information from one word to another. Without positions, attention to all words of a
+        text ignores their order. These lessons show how to give it positions.
 
         RoPE, rotary position encoding ([Su et al. 2021](arXiv:2104.09864)), rotates the vectors of
         a word by an angle that grows with its position. RoPER
@@ -44,8 +44,8 @@ return roper.lesson {
         with four axes: batch, heads, tokens, features. The first two are for several texts and for
         several attentions side by side; here there is one of each. For now query, key and value are
         the same vector. With `weights = true` attention also returns the weights: row $m$ contains
-        those of token $m$. (`:abs():max():item()` is the largest absolute value in a tensor.
-        Applied to a difference, it shows how far apart two tensors are.)]],
+        those of token $m$. (`:abs():max():item()` is the largest absolute value in a tensor, here
+        of a difference.)]],
       formula = [[
         a_{m,n} &= {exp(q_m · k_n / √d)}/{Σ_j exp(q_m · k_j / √d)}
         o_m &= Σ_n a_{m,n} v_n]],
