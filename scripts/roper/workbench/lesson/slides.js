@@ -17,7 +17,7 @@
       return slide.scrollHeight <= slide.clientHeight && slide.scrollWidth <= slide.clientWidth;
     };
     let low = SMALLEST, high = LARGEST;
-    for (let i = 0; i < 8; i += 1) {
+    for (let i = 0; i < 6; i += 1) {
       const middle = (low + high) / 2;
       if (fits(middle)) low = middle;
       else high = middle;

@@ -342,7 +342,7 @@ describe("lesson pages", function()
 
   local DARK <const> = { "--blink-settings=preferredColorScheme=0" }
 
-  for mode, how in pairs { light = { widths = { 390, 1280, 1920 } },
+  for mode, how in pairs { light = { widths = { 390, 1920 } },
     dark = { widths = { 1280 }, options = DARK } } do
     it("show every formula and figure in " .. mode .. " mode", function()
       local path, reason = browser.find()
