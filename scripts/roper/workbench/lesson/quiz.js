@@ -161,7 +161,7 @@
   }
 
   function start(question, lesson) {
-    const { kind, expect, within, names } = question.dataset;
+    const { kind, expect, within, names, wanted } = question.dataset;
     const expected = Number(expect), answer = question.querySelector("details.answer");
     const status = make("p", { className: "status" });
     status.setAttribute("role", "status");
@@ -209,8 +209,7 @@
           judge(it, isNear(it, expected, Number(within)));
         } else {
           question.dataset.state = "malformed";
-          status.replaceChildren(
-            "The question expects one number, such as 0.5 or math.cos(1).");
+          status.replaceChildren(`The question expects ${wanted}.`);
         }
       } }, input, make("button", {}, "Check"));
       answer.before(form, status);

@@ -2,8 +2,8 @@
 --- ones in the browser; without it, pages show the question and, folded, its answer.
 ---
 --- An element of class "question" has the data of its question: data-kind, data-expect,
---- data-within, and data-names, the numbers among the variables of the lesson. Each item of its
---- list of hints may have a condition, in data-if.
+--- data-within, data-names, the numbers among the variables of the lesson, and data-wanted, what an
+--- answer should be. Each item of its list of hints may have a condition, in data-if.
 local core = require "roper.core"
 local document = require "roper.base.document"
 local markup = require "roper.base.markup"
@@ -55,6 +55,7 @@ function M.question(question, where, scope, render)
       or is_checked and question.expect,
     ["data-within"] = is_number and question.within,
     ["data-names"] = is_number and where.names,
+    ["data-wanted"] = is_number and questions.wanted(question),
     render(show.question(question, where.head)),
     is_checked and hints(question, render),
     question.kind == "line" and render(document.paragraph({ "Its answer is a line of Lua: run ",

@@ -324,7 +324,7 @@ describe("an interactive figure", function()
     refused(attention({ query = { 1 } }), "option query: expected 2 numbers, got 1")
   end)
 
-  it("moves when its button is pressed, and ends where it began", function()
+  it("plays a motion that ends at the still picture", function()
     local path, reason = browser.find()
     if not path then
       pending(reason)

@@ -9,7 +9,7 @@ local scratch = require("tests.scratch")
 local steps = require("roper.workbench.lesson.step")
 
 -- Gives the answers in `asked`, a list of {id, answers}, and lists the responses: "right", "hint N"
--- for the N-th hint, or "malformed".
+-- for the N-th hint, or what is said instead.
 local ANSWER <const> = [[
   addEventListener("load", () => {
     const lines = [];
@@ -28,8 +28,7 @@ local ANSWER <const> = [[
         const hint = hints.indexOf(said) + 1;
         const is_right = question.dataset.state === "right" && said.startsWith("Right")
           && question.querySelector("details.answer").open;
-        lines.push(`${id} ${answer} -> ${is_right ? "right" : hint ? "hint " + hint
-          : question.dataset.state}`);
+        lines.push(`${id} ${answer} -> ${is_right ? "right" : hint ? "hint " + hint : said}`);
         question.querySelector("details.answer").open = false;
       }
     }
@@ -64,7 +63,7 @@ local function response(question, answer, scope, expected, tries)
   if verdict.kind == "right" then
     return "right", tries
   elseif verdict.kind ~= "wrong" then
-    return "malformed", tries
+    return ("The question expects %s."):format(questions.wanted(question)), tries
   end
   for i, hint in ipairs(question.conditions) do
     if hint[2] == verdict.hint then
