@@ -407,8 +407,8 @@ return roper.lesson {
         so all pairs are slowed. The option `fast` sets the 32. The third scheme below is the
         paper's ramp, beginning at the turns of the first pair.]],
       formula = [[
-        "paper:"  g_t &= clip({32 - n_t}/{32 - 1}, 0, 1)
-        "code:"   g_t &= clip({t - ⌊c(32)⌋}/{⌈c(1)⌉ - ⌊c(32)⌋}, 0, 1)
+        "paper:" g_t &= clip({32 - n_t}/{32 - 1}, 0, 1)
+        "code:" g_t &= clip({t - ⌊c(32)⌋}/{⌈c(1)⌉ - ⌊c(32)⌋}, 0, 1)
         c(n) &= {r ln(L / (2πn))}/{2 ln b}]],
       predict = {
         { question = [[The first pair makes $32 / 2π = 5.09$ turns within the 32 tokens. What is its

@@ -101,7 +101,7 @@ describe("the lessons", function()
     end)
   end)
 
-  it("can be typed into a session line by line, with the same output", function()
+  it("can be typed into a session line by line, with the same output #long", function()
     local _, names = process.run({ "./roper", "-e", "for name in pairs(_G) do print(name) end" })
     for _, lesson in ipairs(lessons.all()) do
       local plain, shown = {}, 1

@@ -126,7 +126,7 @@ local function asked(lesson, scope)
   return list
 end
 
-describe("the questions", function()
+describe("the questions #long", function()
   for name, cases in pairs(SLIPS) do
     it("of " .. name .. " have a hint for each frequent wrong answer", function()
       local scope = steps.scope()

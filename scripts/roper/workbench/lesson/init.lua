@@ -1,5 +1,6 @@
 --- Reads and checks lessons. Each file in scripts/lessons that returns `roper.lesson { ... }` is a
 --- lesson; there is no other list of them.
+local arguments = require "roper.base.arguments"
 local eval = require "roper.base.eval"
 local files = require "roper.base.file"
 local options_of = require "roper.base.options"
@@ -169,6 +170,9 @@ end
 local function checked(given)
   local lesson = options_of.check("lesson", given, LESSON, 0)
   check_head("lesson", lesson)
+  for name, kind in pairs(lesson.given or {}) do
+    arguments.check("lesson", "option given: " .. tostring(name), "string", kind)
+  end
   local list = {}
   for i, step in ipairs(lesson.steps) do
     list[i] = check_step(("lesson: step %d"):format(i), step, lesson)

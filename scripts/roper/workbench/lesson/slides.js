@@ -1,16 +1,19 @@
 // Slides: shows one at a time, as large as it fits. The arrow keys, Page Up, Page Down and Space
-// change it. Without this script, all slides follow each other on one page.
+// change it. On a screen as narrow as a phone's, or without this script, all slides follow each
+// other on one page.
 (() => {
   "use strict";
 
   const slides = [...document.querySelectorAll("section")];
   const number = document.querySelector(".number"), label = document.createElement("span");
-  const SMALLEST = 0.3, LARGEST = 2;
+  const SMALLEST = 0.3, LARGEST = 2, wide = matchMedia("(min-width: 40rem)");
   let at = 0;
 
   // Chooses the largest size at which everything on the slide is visible.
   function fit() {
     const slide = slides[at];
+    slide.removeAttribute("style");
+    if (!wide.matches) return;
     const fits = (size) => {
       slide.style.fontSize = `${size * 2.4}vh`;
       slide.style.setProperty("--picture", `${size * 50}vh`);
@@ -50,7 +53,7 @@
   const KEYS = { ArrowRight: 1, ArrowDown: 1, PageDown: 1, ArrowLeft: -1, ArrowUp: -1,
     PageUp: -1 };
   addEventListener("keydown", (event) => {
-    if (event.target.closest?.("input, button, [role=slider]")) return;
+    if (!wide.matches || event.target.closest?.("input, button, [role=slider]")) return;
     const by = event.key === " " ? (event.shiftKey ? -1 : 1) : KEYS[event.key];
     if (event.key === "Home") show(0);
     else if (event.key === "End") show(slides.length - 1);
@@ -59,9 +62,14 @@
     event.preventDefault();
   });
 
-  document.body.classList.add("is-shown");
+  function arrange() {
+    document.body.classList.toggle("is-shown", wide.matches);
+    fit();
+  }
+
   number.append(button("←", "previous slide", -1), label, button("→", "next slide", 1));
-  addEventListener("resize", fit);
-  addEventListener("load", fit);
+  addEventListener("resize", arrange);
+  addEventListener("load", arrange);
+  arrange();
   show(Number(location.hash.slice(1)) - 1 || 0);
 })();

@@ -343,8 +343,8 @@ describe("lesson pages", function()
   local DARK <const> = { "--blink-settings=preferredColorScheme=0" }
 
   for mode, how in pairs { light = { widths = { 390, 1920 } },
-    dark = { widths = { 1280 }, options = DARK } } do
-    it("show every formula and figure in " .. mode .. " mode", function()
+    dark = { widths = { 1280 }, options = DARK, tag = " #long" } } do
+    it(("show every formula and figure in %s mode%s"):format(mode, how.tag or ""), function()
       local path, reason = browser.find()
       if not path then
         pending(reason)

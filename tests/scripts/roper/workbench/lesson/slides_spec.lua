@@ -88,21 +88,25 @@ describe("slides", function()
   -- The larger size with fewer lessons, which have all kinds of slides.
   local SOME <const> = { ["ten-minutes"] = true, ["relative-distance"] = true, precision = true }
 
+  -- The documents of all lessons, or of `some`, after a script, and their names. Without a browser,
+  -- the test is skipped.
+  local function documents_after(script, width, height, some)
+    local path, reason = browser.find()
+    local pages, names = {}, {}
+    for _, lesson in ipairs(path and all or {}) do
+      if not some or some[lesson.name] then
+        names[#names + 1] = lesson.name
+        pages[#names] = { read(lesson.name), script, width = width, height = height }
+      end
+    end
+    return path and browser.load_all(path, pages) or pending(reason), names
+  end
+
   for _, size in ipairs({ { 1280, 720 }, { 1920, 1080, lessons = SOME } }) do
-    it(("fit into %d x %d, one at a time, and follow the keys"):format(size[1], size[2]), function()
-      local path, reason = browser.find()
-      if not path then
-        pending(reason)
-        return
-      end
-      local pages, names = {}, {}
-      for _, lesson in ipairs(all) do
-        if not size.lessons or size.lessons[lesson.name] then
-          names[#names + 1] = lesson.name
-          pages[#names] = { read(lesson.name), TURN, width = size[1], height = size[2] }
-        end
-      end
-      for i, document in ipairs(browser.load_all(path, pages)) do
+    it(("fit into %d x %d, one at a time, and follow the keys%s"):format(size[1], size[2],
+      size.lessons and " #long" or ""), function()
+      local documents, names = documents_after(TURN, size[1], size[2], size.lessons)
+      for i, document in ipairs(documents) do
         local name, number = names[i], 0
         local count = select(2, read(name):gsub(COUNT, ""))
         for line in document:match("<body[^>]*>(.*)</body>"):gmatch("([^\n]+)\n") do
@@ -123,4 +127,20 @@ describe("slides", function()
       end
     end)
   end
+
+  it("follow each other on a screen as narrow as a phone's", function()
+    local documents, names = documents_after([[
+      addEventListener("load", () => {
+        const all = [...document.querySelectorAll("section")];
+        const shown = all.filter((slide) => slide.checkVisibility()).length;
+        dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true }));
+        document.body.textContent = `${shown} ${all.length} ${scrollY} ` +
+          (document.documentElement.scrollWidth <= innerWidth);
+      });]], 390, 844, SOME)
+    for i, document in ipairs(documents) do
+      local count = select(2, read(names[i]):gsub(COUNT, ""))
+      assert.equal(("%d %d 0 true"):format(count, count),
+        document:match("<body[^>]*>(.-)</body>"), names[i])
+    end
+  end)
 end)
