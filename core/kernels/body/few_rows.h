@@ -16,12 +16,13 @@ enum {
 /* Sums of adjacent groups of `size` lanes, of a and of b in turn. */
 static inline __attribute__((always_inline)) Vector fold(const int size, Vector a, Vector b)
 {
-  Picks left = {0}, right = {0}; /* indices into a and b, concatenated */
+  Picks left = {0}, right = {0};
+#pragma GCC unroll 16
   for (int lane = 0; lane < LANES; lane++) {
     left[lane] = lane / (2 * size) * (2 * size) + lane % size + lane / size % 2 * LANES;
     right[lane] = left[lane] + size;
   }
-  return __builtin_shuffle(a, b, left) + __builtin_shuffle(a, b, right);
+  return SHUFFLE(a, b, left) + SHUFFLE(a, b, right);
 }
 
 /* The sums of the lanes of ACROSS vectors. */

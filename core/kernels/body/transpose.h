@@ -10,12 +10,27 @@ typedef int32_t Picks __attribute__((vector_size(VECTOR_BYTES)));
 typedef int64_t Picks __attribute__((vector_size(VECTOR_BYTES)));
 #endif
 
+/* SHUFFLE(a, b, indices): elements of two vectors, by indices into both, concatenated. */
+#ifdef __clang__ /* has no builtin for indices in a variable, but recognizes a loop */
+#define SHUFFLE(a, b, indices) ((__typeof__(a))shuffle((Picks)(a), (Picks)(b), indices))
+static inline __attribute__((always_inline)) Picks shuffle(Picks a, Picks b, Picks indices)
+{
+  Picks y = {0};
+#pragma GCC unroll 16
+  for (int lane = 0; lane < LANES; lane++)
+    y[lane] = indices[lane] < LANES ? a[indices[lane]] : b[indices[lane] - LANES];
+  return y;
+}
+#else
+#define SHUFFLE __builtin_shuffle
+#endif
+
 /* For each bit of the indices, swap the elements whose row and column differ in that bit. */
 static inline __attribute__((always_inline)) void transpose_block(PackedVector rows[LANES])
 {
 #pragma GCC unroll 4
   for (int bit = 1; bit < LANES; bit *= 2) {
-    Picks upper = {0}, lower = {0}; /* indices into two vectors, concatenated */
+    Picks upper = {0}, lower = {0};
     for (int lane = 0; lane < LANES; lane++) {
       upper[lane] = lane & bit ? LANES + lane - bit : lane;
       lower[lane] = lane & bit ? LANES + lane : lane + bit;
@@ -25,8 +40,8 @@ static inline __attribute__((always_inline)) void transpose_block(PackedVector r
       if (i & bit)
         continue;
       const PackedVector top = rows[i], bottom = rows[i + bit];
-      rows[i] = __builtin_shuffle(top, bottom, upper);
-      rows[i + bit] = __builtin_shuffle(top, bottom, lower);
+      rows[i] = SHUFFLE(top, bottom, upper);
+      rows[i + bit] = SHUFFLE(top, bottom, lower);
     }
   }
 }
