@@ -30,7 +30,14 @@ if tree then
   package.cpath = ("%s;%s/lib/lua/5.4/?.so"):format(package.cpath, tree)
 end
 
-local root = require("luv").fs_realpath(arg[0]):match "^(.*)/[^/]*$"
+-- Without descriptors for its loop, luv cannot be loaded, and closing Lua would abort the process.
+local ok, uv = pcall(require, "luv")
+if not ok then
+  io.stderr:write("roper: ", uv, "\n")
+  os.exit(1)
+end
+
+local root = assert(uv.fs_realpath(arg[0])):match "^(.*)/[^/]*$"
 local lua = ("%s/scripts/?.lua;%s/scripts/?/init.lua"):format(root, root)
 local c = root .. "/build/?.so"
 if not package.searchpath("roper.workbench.session.cli", lua) then

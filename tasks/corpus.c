@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,13 +17,6 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files and memory shar
 enum { CHUNK = 1 << 22 }; /* bytes between two checks for Ctrl-C */
 
 static const char function[] = "tasks.text";
-
-static int32_t id_at(const RpCorpus *corpus, int64_t place)
-{
-  if (corpus->header.width == 2)
-    return ((const uint16_t *)corpus->ids)[place];
-  return ((const int32_t *)corpus->ids)[place];
-}
 
 /* Number of bytes of the ids, including the padding. */
 static uint64_t bytes_of_ids(const RpCorpusHeader *header)
@@ -52,21 +44,70 @@ static RpStatus check_header(const RpCorpus *corpus)
     return rp_fail(RP_BAD_FILE, "%s: \"%s\": its header is damaged", function, corpus->path);
   const uint64_t expected = sizeof *header + bytes_of_ids(header) + documents * sizeof(RpCorpusEnd);
   if (expected != corpus->bytes)
-    return rp_fail(RP_BAD_FILE, "%s: \"%s\": expected %llu bytes, got %zu%s", function,
-                   corpus->path, (unsigned long long)expected, corpus->bytes,
+    return rp_fail(RP_BAD_FILE, "%s: \"%s\": expected %llu bytes, got %llu%s", function,
+                   corpus->path, (unsigned long long)expected, (unsigned long long)corpus->bytes,
                    corpus->bytes < expected ? ": it is truncated" : "");
   return RP_OK;
 }
 
-static RpStatus check_hash(const RpCorpus *corpus)
+static RpStatus fail_changed(const RpCorpus *corpus)
+{
+  return rp_fail(RP_BAD_FILE, "%s: \"%s\" was changed while it was in use", function, corpus->path);
+}
+
+/* Fail with the reason in errno. */
+static RpStatus fail_read(const RpCorpus *corpus)
+{
+  return rp_fail(RP_BAD_FILE, "%s: cannot read \"%s\": %s", function, corpus->path,
+                 strerror(errno));
+}
+
+/* Read `bytes` bytes from `at` on. A mapped file would end the process if it is truncated. */
+static RpStatus read_at(const RpCorpus *corpus, void *data, size_t bytes, uint64_t at)
+{
+  char *next = data;
+  while (bytes > 0) {
+    const ssize_t got = pread(corpus->descriptor, next, bytes, (off_t)at);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return got < 0 ? fail_read(corpus) : fail_changed(corpus);
+    next += got;
+    at += (uint64_t)got;
+    bytes -= (size_t)got;
+  }
+  return rp_interrupt_status();
+}
+
+/* A part of the file in memory. It moves forward over items of a power of two bytes. */
+typedef struct Window {
+  const RpCorpus *corpus;
+  uint64_t first, bytes; /* in the file */
+  char data[CHUNK];
+} Window;
+
+/* The item at `at`, below `end`, which is the end of its array; NULL if it cannot be read. */
+static const void *look_at(Window *window, uint64_t at, uint64_t end)
+{
+  if (at < window->first || at >= window->first + window->bytes) {
+    window->first = at;
+    window->bytes = end - at < CHUNK ? end - at : CHUNK;
+    if (read_at(window->corpus, window->data, window->bytes, at) != RP_OK) {
+      window->bytes = 0;
+      return NULL;
+    }
+  }
+  return window->data + (at - window->first);
+}
+
+static RpStatus check_hash(const RpCorpus *corpus, Window *window)
 {
   uint64_t hash = RP_HASH_START;
-  const char *map = corpus->map;
-  for (size_t at = sizeof corpus->header; at < corpus->bytes; at += CHUNK) {
-    if (rp_interrupted())
-      return rp_interrupt_status();
-    const size_t rest = corpus->bytes - at;
-    hash = rp_hash(hash, map + at, rest < CHUNK ? rest : CHUNK);
+  for (uint64_t at = sizeof corpus->header; at < corpus->bytes; at += window->bytes) {
+    const void *chunk = look_at(window, at, corpus->bytes);
+    if (chunk == NULL)
+      return rp_last_status();
+    hash = rp_hash(hash, chunk, window->bytes);
   }
   hash = rp_hash(hash, &corpus->header, offsetof(RpCorpusHeader, hash));
   if (hash != corpus->header.hash)
@@ -75,79 +116,105 @@ static RpStatus check_hash(const RpCorpus *corpus)
   return RP_OK;
 }
 
-/* RP_OK if the ends of the documents are valid and all ids are in the vocabulary. */
-static RpStatus check_content(const RpCorpus *corpus)
+static RpStatus fail_documents(const RpCorpus *corpus)
+{
+  return rp_fail(RP_BAD_FILE, "%s: \"%s\": its documents are damaged", function, corpus->path);
+}
+
+/* Set *id to the id at `place`. */
+static RpStatus read_id(Window *ids, uint64_t place, int32_t *id)
+{
+  const RpCorpusHeader *header = &ids->corpus->header;
+  const uint64_t at = sizeof *header + place * header->width;
+  const void *item = look_at(ids, at, sizeof *header + bytes_of_ids(header));
+  uint16_t narrow = 0;
+  if (item == NULL)
+    return rp_last_status();
+  if (header->width == 2) {
+    memcpy(&narrow, item, sizeof narrow);
+    *id = narrow;
+  } else {
+    memcpy(id, item, sizeof *id);
+  }
+  return RP_OK;
+}
+
+/* RP_OK if all ids are in the vocabulary. */
+static RpStatus check_ids(const RpCorpus *corpus, Window *window)
+{
+  for (uint64_t i = 0; i < corpus->header.tokens; i++) {
+    int32_t id;
+    RpStatus status = read_id(window, i, &id);
+    if (status != RP_OK)
+      return status;
+    if (id < 0 || (uint64_t)id >= corpus->header.vocabulary)
+      return fail_documents(corpus);
+  }
+  return RP_OK;
+}
+
+/* RP_OK if the ends of the documents are valid; sets the sizes of both parts. */
+static RpStatus check_ends(RpCorpus *corpus, Window *ids, Window *ends)
 {
   const RpCorpusHeader *header = &corpus->header;
-  const uint64_t documents = header->documents[0] + header->documents[1];
+  const uint64_t first = sizeof *header + bytes_of_ids(header);
   RpCorpusEnd last = {0, 0};
-  bool is_right = true;
-  for (uint64_t i = 0; i < documents && is_right; i++) {
-    const RpCorpusEnd end = corpus->ends[i];
-    is_right = end.token > last.token && end.token <= header->tokens && end.byte >= last.byte &&
-               end.byte <= INT64_MAX && id_at(corpus, (int64_t)end.token - 1) == 0;
-    last = end;
-  }
-  is_right = is_right && last.token == header->tokens;
-  for (int64_t i = 0; i < (int64_t)header->tokens && is_right; i++) {
-    const int32_t id = id_at(corpus, i);
-    is_right = id >= 0 && (uint64_t)id < header->vocabulary;
-    if (i % CHUNK == 0 && rp_interrupted())
-      return rp_interrupt_status();
-  }
-  return is_right ? RP_OK
-                  : rp_fail(RP_BAD_FILE, "%s: \"%s\": its documents are damaged", function,
-                            corpus->path);
-}
-
-/* Set the sizes of both parts. */
-static void set_sizes(RpCorpus *corpus)
-{
-  RpCorpusEnd before = {0, 0};
   uint64_t document = 0;
   for (int part = 0; part < 2; part++) {
-    const uint64_t documents = corpus->header.documents[part];
-    document += documents;
-    const RpCorpusEnd end = documents > 0 ? corpus->ends[document - 1] : before;
-    corpus->sizes[part] = (RpCorpusSize){(int64_t)documents, (int64_t)(end.token - before.token),
-                                         (int64_t)(end.byte - before.byte)};
-    before = end;
+    const RpCorpusEnd before = last;
+    for (uint64_t i = 0; i < header->documents[part]; i++, document++) {
+      RpCorpusEnd end;
+      int32_t id = 0;
+      const void *item = look_at(ends, first + document * sizeof end, corpus->bytes);
+      if (item == NULL)
+        return rp_last_status();
+      memcpy(&end, item, sizeof end);
+      if (end.token <= last.token || end.token > header->tokens || end.byte < last.byte ||
+          end.byte > INT64_MAX)
+        return fail_documents(corpus);
+      RpStatus status = read_id(ids, end.token - 1, &id);
+      if (status != RP_OK)
+        return status;
+      if (id != 0)
+        return fail_documents(corpus);
+      last = end;
+    }
+    corpus->sizes[part] =
+        (RpCorpusSize){(int64_t)header->documents[part], (int64_t)(last.token - before.token),
+                       (int64_t)(last.byte - before.byte)};
   }
+  return last.token == header->tokens ? RP_OK : fail_documents(corpus);
 }
 
-static RpStatus look_up(const RpCorpus *corpus, struct stat *about)
+static RpStatus check_content(RpCorpus *corpus)
 {
-  if (fstat(corpus->descriptor, about) == 0)
-    return RP_OK;
-  return rp_fail(RP_BAD_FILE, "%s: cannot read \"%s\": %s", function, corpus->path,
-                 strerror(errno));
+  Window *windows = rp_alloc(2 * sizeof *windows);
+  if (windows == NULL)
+    return rp_last_status();
+  windows[0].corpus = windows[1].corpus = corpus;
+  windows[0].bytes = windows[1].bytes = 0;
+  RpStatus status = check_hash(corpus, windows);
+  if (status == RP_OK)
+    status = check_ends(corpus, &windows[0], &windows[1]);
+  if (status == RP_OK)
+    status = check_ids(corpus, windows);
+  rp_free(windows);
+  return status;
 }
 
-static RpStatus map_file(RpCorpus *corpus)
+static RpStatus check_file(RpCorpus *corpus)
 {
   struct stat about;
-  RpStatus status = look_up(corpus, &about);
-  if (status != RP_OK)
-    return status;
-  const size_t bytes = (size_t)about.st_size;
-  if (bytes < sizeof corpus->header)
-    return rp_fail(RP_BAD_FILE, "%s: \"%s\": expected a file of tokens, got one of %zu bytes",
-                   function, corpus->path, bytes);
-  void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, corpus->descriptor, 0);
-  if (map == MAP_FAILED)
-    return rp_fail(RP_BAD_FILE, "%s: cannot map \"%s\": %s", function, corpus->path,
-                   strerror(errno));
-  corpus->map = map;
-  corpus->bytes = bytes;
+  if (fstat(corpus->descriptor, &about) != 0)
+    return fail_read(corpus);
+  corpus->bytes = (uint64_t)about.st_size;
   corpus->change = about.st_mtim;
-  memcpy(&corpus->header, map, sizeof corpus->header);
-  status = check_header(corpus);
-  if (status != RP_OK)
-    return status;
-  const char *ids = (const char *)map + sizeof corpus->header;
-  corpus->ids = ids;
-  corpus->ends = (const void *)(ids + bytes_of_ids(&corpus->header));
-  status = check_hash(corpus);
+  if (corpus->bytes < sizeof corpus->header)
+    return rp_fail(RP_BAD_FILE, "%s: \"%s\": expected a file of tokens, got one of %llu bytes",
+                   function, corpus->path, (unsigned long long)corpus->bytes);
+  RpStatus status = read_at(corpus, &corpus->header, sizeof corpus->header, 0);
+  if (status == RP_OK)
+    status = check_header(corpus);
   return status == RP_OK ? check_content(corpus) : status;
 }
 
@@ -167,13 +234,12 @@ RpCorpus *rp_corpus_open(const char *path)
   RpStatus status = rp_file_open(&reader, function, corpus->path);
   if (status == RP_OK) {
     corpus->descriptor = reader.descriptor;
-    status = map_file(corpus);
+    status = check_file(corpus);
   }
   if (status != RP_OK) {
     rp_corpus_free(corpus);
     return NULL;
   }
-  set_sizes(corpus);
   return corpus;
 }
 
@@ -181,8 +247,6 @@ void rp_corpus_free(RpCorpus *corpus)
 {
   if (corpus == NULL)
     return;
-  if (corpus->map != NULL)
-    munmap((void *)corpus->map, corpus->bytes);
   if (corpus->descriptor >= 0)
     close(corpus->descriptor);
   rp_free(corpus->path);
@@ -195,18 +259,29 @@ int64_t rp_corpus_rows(const RpCorpus *corpus, RpCorpusPart part, int64_t length
   return tokens > 0 ? (tokens - 1) / (length - 1) : 0;
 }
 
-/* Reading a mapped file that was truncated would end the process, so a changed file is refused. */
 static RpStatus check_unchanged(const RpCorpus *corpus)
 {
   struct stat about;
-  RpStatus status = look_up(corpus, &about);
-  if (status != RP_OK)
-    return status;
-  if ((size_t)about.st_size != corpus->bytes || about.st_mtim.tv_sec != corpus->change.tv_sec ||
+  if (fstat(corpus->descriptor, &about) != 0)
+    return fail_read(corpus);
+  if ((uint64_t)about.st_size != corpus->bytes || about.st_mtim.tv_sec != corpus->change.tv_sec ||
       about.st_mtim.tv_nsec != corpus->change.tv_nsec)
-    return rp_fail(RP_BAD_FILE, "%s: \"%s\" was changed while it was in use", function,
-                   corpus->path);
+    return fail_changed(corpus);
   return RP_OK;
+}
+
+/* Read `count` ids from index `place` on. */
+static RpStatus read_ids(const RpCorpus *corpus, int64_t place, int64_t count, int32_t *ids)
+{
+  const uint64_t width = corpus->header.width;
+  const uint64_t at = sizeof corpus->header + (uint64_t)place * width;
+  RpStatus status = read_at(corpus, ids, (size_t)count * width, at);
+  for (int64_t i = count - 1; i >= 0 && status == RP_OK && width == 2; i--) {
+    uint16_t narrow; /* from the end on, since an id grows in place */
+    memcpy(&narrow, (const char *)ids + 2 * i, sizeof narrow);
+    ids[i] = narrow;
+  }
+  return status;
 }
 
 /* The index, below `rows`, of the row for draw number `draw`. */
@@ -228,13 +303,12 @@ static RpTensor *read_rows(const RpCorpus *corpus, RpCorpusPart part, int64_t le
   if (tensor == NULL)
     return NULL;
   int32_t *ids = rp_tensor_data(tensor);
-  for (int64_t i = 0; i < count && !rp_interrupted(); i++) {
+  RpStatus status = RP_OK;
+  for (int64_t i = 0; i < count && status == RP_OK; i++) {
     const int64_t row = random != NULL ? drawn(random, rows, i) : first + i;
-    const int64_t at = start + row * (length - 1);
-    for (int64_t j = 0; j < length; j++)
-      *ids++ = id_at(corpus, at + j);
+    status = read_ids(corpus, start + row * (length - 1), length, ids + i * length);
   }
-  return rp_tensor_unless_failed(rp_interrupt_status(), tensor);
+  return rp_tensor_unless_failed(status, tensor);
 }
 
 RpTensor *rp_corpus_read(const RpCorpus *corpus, RpCorpusPart part, int64_t length, int64_t first,

@@ -1,6 +1,6 @@
 /*
-** A corpus: documents as token ids in one file, which is written once and mapped into
-** memory. Training documents come first, then those for validation. Every document
+** A corpus: documents as token ids in one file, which is written once and read row by
+** row. Training documents come first, then those for validation. Every document
 ** ends with the id 0. The file is little-endian and contains
 **
 **   an RpCorpusHeader
@@ -57,11 +57,8 @@ typedef struct RpCorpus {
   RpCorpusSize sizes[2];
   char *path;
   int descriptor;
-  size_t bytes;           /* of the file */
+  uint64_t bytes;         /* of the file */
   struct timespec change; /* time of the last modification */
-  const void *map;
-  const void *ids;
-  const RpCorpusEnd *ends;
 } RpCorpus;
 
 /*

@@ -29,7 +29,9 @@ RpStatus rp_packed_floor(const RpProblemLaw *law, int64_t length, double *nats)
 double rp_repeated_floor(const double *entropy, int64_t problem, int64_t length)
 {
   double total = -entropy[0];
-  for (int64_t i = 0; i < problem && i < length; i++)
-    total += entropy[i] * (double)(length / problem + (i < length % problem));
+  for (int64_t i = 0; i < problem && i < length; i++) {
+    const int64_t times = length / problem + (i < length % problem);
+    total += entropy[i] * (double)times;
+  }
   return total / (double)(length - 1);
 }

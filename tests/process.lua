@@ -116,17 +116,19 @@ function M.missing(...)
   return nil
 end
 
--- A failed assertion leaves its program running.
-busted.subscribe({ "test", "end" }, function()
-  for process in pairs(living) do
-    process.handle:kill("sigkill")
-    if process.stdin and not process.stdin:is_closing() then
-      process.stdin:close()
+-- A failed assertion leaves its program running. Scripts that busted does not run have no tests.
+if busted.subscribe then
+  busted.subscribe({ "test", "end" }, function()
+    for process in pairs(living) do
+      process.handle:kill("sigkill")
+      if process.stdin and not process.stdin:is_closing() then
+        process.stdin:close()
+      end
+      wait(function() return process.open == 0 end)
     end
-    wait(function() return process.open == 0 end)
-  end
-  return nil, true
-end)
+    return nil, true
+  end)
+end
 
 local Screen = {}
 Screen.__index = Screen

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "core/base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -14,7 +15,10 @@
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"
 
-enum { ATTEMPTS = 10 }; /* to write a temporary file that other processes do not remove */
+enum {
+  ATTEMPTS = 10,    /* to write a temporary file that other processes do not remove */
+  RANDOM_DIGITS = 8 /* in its name */
+};
 
 static const size_t largest_transfer = (size_t)1 << 24; /* bytes between checks for Ctrl-C */
 
@@ -22,6 +26,7 @@ struct RpFileWriter {
   const char *function, *path; /* borrowed */
   const char *name;            /* the last part of `path` */
   int folder, file;            /* descriptors */
+  int lock; /* another one of the file, which keeps its lock after `file` is closed */
   bool is_reread;
   bool keeps_existing; /* do not replace a file at `path` */
   size_t temporary_size;
@@ -103,29 +108,91 @@ static RpStatus open_folder(RpFileWriter *writer)
   if (writer->folder < 0)
     return fail(writer->function, "write", path);
   struct stat about;
-  return stat(path, &about) == 0 ? check_regular(writer->function, "write", path, &about) : RP_OK;
+  if (stat(path, &about) == 0)
+    return check_regular(writer->function, "write", path, &about);
+  /* A link that leads nowhere is replaced like any other. */
+  const int problem = errno;
+  if (problem == ENOENT || (lstat(path, &about) == 0 && S_ISLNK(about.st_mode)))
+    return RP_OK;
+  errno = problem;
+  return fail(writer->function, "write", path);
+}
+
+/* True for NAME.PROCESS-RANDOM.tmp, the name of a temporary file for NAME. */
+static bool is_temporary(const char *found, const char *name)
+{
+  const size_t length = strlen(name);
+  if (strncmp(found, name, length) != 0 || found[length] != '.')
+    return false;
+  found += length + 1;
+  const size_t digits = strspn(found, "0123456789");
+  return digits > 0 && found[digits] == '-' &&
+         strspn(found + digits + 1, "0123456789abcdef") == RANDOM_DIGITS &&
+         strcmp(found + digits + 1 + RANDOM_DIGITS, ".tmp") == 0;
+}
+
+/* Remove the temporary files that killed processes left: no process holds their locks. */
+static void remove_left(const RpFileWriter *writer)
+{
+  int folder = openat(writer->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *scan = folder >= 0 ? fdopendir(folder) : NULL;
+  if (scan == NULL && folder >= 0)
+    close(folder);
+  for (struct dirent *entry; scan != NULL && (entry = readdir(scan)) != NULL;) {
+    if (!is_temporary(entry->d_name, writer->name))
+      continue;
+    int file = openat(writer->folder, entry->d_name, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0)
+      unlinkat(writer->folder, entry->d_name, 0);
+    if (file >= 0)
+      close(file);
+  }
+  if (scan != NULL)
+    closedir(scan);
+}
+
+/* True unless another process has removed the file between its creation and its lock. */
+static bool has_name(int file)
+{
+  struct stat about;
+  return fstat(file, &about) != 0 || about.st_nlink > 0;
 }
 
 /*
 ** Create the temporary file. Its random name is unique among machines that share the folder, also
-** after another process has removed the file.
+** after another process has removed the file. A process that saves to the same path removes it if
+** this one is killed: until the file gets its name, this process holds a lock.
 */
 static RpStatus open_temporary(RpFileWriter *writer, mode_t mode)
 {
   uint32_t suffix = 0;
-  if (getrandom(&suffix, sizeof suffix, 0) == sizeof suffix) {
-    snprintf(writer->temporary, writer->temporary_size, "%s.%ld-%08lx.tmp", writer->name,
-             (long)getpid(), (unsigned long)suffix);
+  bool is_locked = false;
+  remove_left(writer);
+  while (!is_locked && getrandom(&suffix, sizeof suffix, 0) == sizeof suffix) {
+    snprintf(writer->temporary, writer->temporary_size, "%s.%ld-%0*lx.tmp", writer->name,
+             (long)getpid(), RANDOM_DIGITS, (unsigned long)suffix);
     writer->file =
         openat(writer->folder, writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (writer->file < 0)
+      break;
+    is_locked = flock(writer->file, LOCK_EX) != 0 || has_name(writer->file); /* or cannot be */
+    if (!is_locked) {
+      close(writer->file);
+      writer->file = -1;
+    }
   }
-  return writer->file < 0 ? fail(writer->function, "write", writer->path) : RP_OK;
+  if (writer->file < 0)
+    return fail(writer->function, "write", writer->path);
+  writer->lock = fcntl(writer->file, F_DUPFD_CLOEXEC, 0);
+  return RP_OK;
 }
 
 static void close_writer(RpFileWriter *writer)
 {
   if (writer->file >= 0)
     close(writer->file);
+  if (writer->lock >= 0)
+    close(writer->lock);
   if (writer->folder >= 0)
     close(writer->folder);
   rp_free(writer);
@@ -145,6 +212,7 @@ static RpFileWriter *create(const char *function, const char *path, mode_t mode)
                            .name = name,
                            .folder = -1,
                            .file = -1,
+                           .lock = -1,
                            .temporary_size = temporary_size};
   if (open_folder(writer) != RP_OK || open_temporary(writer, mode) != RP_OK) {
     close_writer(writer);

@@ -40,7 +40,8 @@ void rp_file_close(RpFileReader *reader);
 typedef struct RpFileWriter RpFileWriter;
 
 /*
-** Begin a file. NULL with RP_BAD_FILE if the folder is missing or not writable,
+** Begin a file, and remove the temporary files for `path` that killed processes
+** left. NULL with RP_BAD_FILE if the folder is missing or not writable,
 ** or if `path` exists and is not a regular file; NULL when out of memory.
 */
 RpFileWriter *rp_file_create(const char *function, const char *path);

@@ -1,12 +1,12 @@
 #define _GNU_SOURCE /* syscall */
 #include "core/base/machine.h"
 
-#include <cblas.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __x86_64__
+#include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -24,11 +24,32 @@ void rp_set_matmul_precision(RpPrecision chosen)
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
+/* cpuid also reports instructions that __builtin_cpu_supports of Clang 14 does not know. */
+static bool has_x86_64_v3(void)
+{
+  enum { MOVBE = 1 << 22, F16C = 1 << 29, LZCNT = 1 << 5 };
+  unsigned a, b, basic, extended, d;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+         __get_cpuid(1, &a, &b, &basic, &d) && (basic & MOVBE) && (basic & F16C) &&
+         __get_cpuid(0x80000001, &a, &b, &extended, &d) && (extended & LZCNT);
+}
+
+static bool has_x86_64_v4(void)
+{
+  return has_x86_64_v3() && __builtin_cpu_supports("avx512f") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
 /* True if the processor has AMX tiles and the operating system lets this process use them. */
 static bool may_use_tiles(void)
 {
+  enum { AMX_BF16 = 1 << 22, AMX_TILE = 1 << 24 };
   enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 }; /* Linux's names */
-  return __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") &&
+  unsigned a, b, c, features;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &features) && (features & AMX_BF16) &&
+         (features & AMX_TILE) &&
          syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
 }
 #endif
@@ -37,11 +58,11 @@ RpTarget rp_machine_target(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16"))
+  if (has_x86_64_v4() && __builtin_cpu_supports("avx512bf16"))
     return may_use_tiles() ? RP_TARGET_AMX : RP_TARGET_AVX512_BF16;
-  if (__builtin_cpu_supports("x86-64-v4"))
+  if (has_x86_64_v4())
     return RP_TARGET_V4;
-  if (__builtin_cpu_supports("x86-64-v3"))
+  if (has_x86_64_v3())
     return RP_TARGET_V3;
 #endif
   return RP_TARGET_PORTABLE;
@@ -69,7 +90,10 @@ const char *rp_machine_name(void)
   return name;
 }
 
+/* Other BLAS libraries have no such function. */
+extern char *openblas_get_corename(void) __attribute__((weak));
+
 const char *rp_blas_core(void)
 {
-  return openblas_get_corename();
+  return openblas_get_corename != NULL ? openblas_get_corename() : "unknown";
 }

@@ -28,7 +28,7 @@ RpTarget rp_machine_target(void);
 /* The processor's name as the operating system reports it, or "unknown". */
 const char *rp_machine_name(void);
 
-/* The kernel family that OpenBLAS chose, such as "Cooperlake" or "Haswell". */
+/* The kernel family that OpenBLAS chose, such as "Haswell", or "unknown" with another library. */
 const char *rp_blas_core(void);
 
 #endif

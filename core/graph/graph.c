@@ -194,10 +194,11 @@ static RpStatus add_gradient(RpTensor **target, RpTensor *gradient)
   return status;
 }
 
-/* The same for a parameter. It keeps the gradient, which therefore must not share storage. */
+/* The same for a parameter. It keeps the gradient, which therefore must not share storage. It is
+   packed, so that the step of an optimizer needs no memory. */
 static RpStatus add_to_parameter(RpTensor *parameter, RpTensor *gradient)
 {
-  if (parameter->gradient == NULL && !is_sole(gradient)) {
+  if (parameter->gradient == NULL && !(is_sole(gradient) && rp_tensor_is_contiguous(gradient))) {
     RpTensor *copy = rp_tensor_convert(gradient, gradient->dtype);
     rp_tensor_release(gradient);
     if (copy == NULL)

@@ -59,16 +59,18 @@ RpStatus rp_adam_step(const RpAdam *settings, RpTensor *parameter, RpTensor *mea
   if (!isfinite(s->rate) || !isfinite(s->decay) || !isfinite(s->l2) ||
       !isfinite(s->gradient_scale) || !(s->beta1 >= 0) || !(s->beta1 < 1) || !(s->beta2 >= 0) ||
       !(s->beta2 < 1) || !(s->epsilon >= 0) || !isfinite(s->epsilon))
-    return rp_fail(RP_BAD_ARGUMENT,
-                   "adam: expected finite settings, betas in [0, 1) and epsilon >= 0, got rate %g, "
-                   "betas %g and %g, epsilon %g, decay %g, l2 %g, gradient_scale %g",
-                   s->rate, s->beta1, s->beta2, s->epsilon, s->decay, s->l2, s->gradient_scale);
+    return rp_fail(
+        RP_BAD_ARGUMENT,
+        "adam_step: expected finite settings, betas in [0, 1) and epsilon >= 0, got rate %g, "
+        "betas %g and %g, epsilon %g, decay %g, l2 %g, gradient_scale %g",
+        s->rate, s->beta1, s->beta2, s->epsilon, s->decay, s->l2, s->gradient_scale);
   if (!(s->correction1 > 0 && s->correction1 <= 1 && s->correction2 > 0 && s->correction2 <= 1))
-    return rp_fail(RP_BAD_ARGUMENT, "adam: expected corrections above 0 and up to 1, got %g and %g",
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "adam_step: expected corrections above 0 and up to 1, got %g and %g",
                    s->correction1, s->correction2);
   static const char *const names[] = {"parameter", "mean", "variance"};
-  RpStatus status = check_state("adam", 3, (RpTensor *[]){parameter, mean, variance}, names);
-  RpTensor *gradient = status == RP_OK ? packed_gradient("adam", parameter) : NULL;
+  RpStatus status = check_state("adam_step", 3, (RpTensor *[]){parameter, mean, variance}, names);
+  RpTensor *gradient = status == RP_OK ? packed_gradient("adam_step", parameter) : NULL;
   if (gradient == NULL)
     return rp_last_status();
   status = rp_kernels(parameter->dtype)
@@ -87,13 +89,13 @@ RpStatus rp_sgd_step(const RpSgd *settings, RpTensor *parameter, RpTensor *veloc
   if (!isfinite(s->rate) || !isfinite(s->l2) || !isfinite(s->momentum) ||
       !isfinite(s->gradient_scale))
     return rp_fail(RP_BAD_ARGUMENT,
-                   "sgd: expected finite settings, got rate %g, momentum %g, l2 %g, "
+                   "sgd_step: expected finite settings, got rate %g, momentum %g, l2 %g, "
                    "gradient_scale %g",
                    s->rate, s->momentum, s->l2, s->gradient_scale);
   static const char *const names[] = {"parameter", "velocity"};
-  RpStatus status = check_state("sgd", velocity != NULL || s->momentum != 0 ? 2 : 1,
+  RpStatus status = check_state("sgd_step", velocity != NULL || s->momentum != 0 ? 2 : 1,
                                 (RpTensor *[]){parameter, velocity}, names);
-  RpTensor *gradient = status == RP_OK ? packed_gradient("sgd", parameter) : NULL;
+  RpTensor *gradient = status == RP_OK ? packed_gradient("sgd_step", parameter) : NULL;
   if (gradient == NULL)
     return rp_last_status();
   status = rp_kernels(parameter->dtype)

@@ -31,9 +31,16 @@ local function staged(path)
   return set.destdir .. path
 end
 
+-- The kind of a file, of the link itself for a symbolic link; nil if there is none.
+local function kind_of(path)
+  local stat, message, code = uv.fs_lstat(path)
+  assert(stat or code == "ENOENT", message)
+  return stat and stat.type
+end
+
 -- Removes what the record lists. Returns false without a record.
 local function remove()
-  if not uv.fs_stat(staged(RECORD)) then
+  if not kind_of(staged(RECORD)) then
     return false
   end
   local paths = {}
@@ -42,10 +49,10 @@ local function remove()
   end
   for i = #paths, 1, -1 do
     local path = staged(paths[i])
-    local stat = uv.fs_lstat(path)
-    if stat and stat.type == "directory" then
+    local kind = kind_of(path)
+    if kind == "directory" then
       uv.fs_rmdir(path) -- fails if others have put files there
-    elseif stat then
+    elseif kind then
       assert(uv.fs_unlink(path))
     end
   end
@@ -127,7 +134,7 @@ end
 local function missing_folders(list)
   local found, seen = {}, {}
   local function visit(folder)
-    if folder ~= "" and not seen[folder] and not uv.fs_stat(staged(folder)) then
+    if folder ~= "" and not seen[folder] and not kind_of(staged(folder)) then
       seen[folder] = true
       visit(folder:match "^(.*)/")
       found[#found + 1] = folder

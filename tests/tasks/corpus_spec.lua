@@ -203,6 +203,24 @@ describe("corpus", function()
     end
   end)
 
+  it("rejects a file that is truncated while it is opened or read", function()
+    local library = scratch.path("faulty.so")
+    assert(os.execute(("cc -shared -fPIC -o '%s' tests/fixtures/faulty_disk.c -ldl"):format(
+      library)))
+    for looks, problem in ipairs({ "expected 4608 bytes, got 100: it is truncated",
+      "was changed while it was in use", "was changed while it was in use" }) do
+      local path = write("cut", 300, { count_to(299), count_to(299), ("x"):rep(1646) })
+      local status, output, errors = process.run({ "lua5.4", "-e", ([[
+        local corpus = require("roper.core").corpus_open(%q)
+        print "open"
+        corpus:draw(1, 0, 100, 20)]]):format(path) }, "", { LUA_PATH = package.path,
+        LUA_CPATH = package.cpath, LD_PRELOAD = (os.getenv "LD_PRELOAD" or "") .. ":" .. library,
+        CUT = path, CUT_AT = tostring(looks) })
+      assert.same({ 1, looks == 3 and "open\n" or "" }, { status, output })
+      assert.truthy(errors:find(problem, 1, true), errors)
+    end
+  end)
+
   it("can be interrupted while it is opened, read and drawn from", function()
     local path = write("interrupted", 300, { count_to(100) })
     local corpus = core.corpus_open(path)

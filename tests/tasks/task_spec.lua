@@ -70,7 +70,7 @@ for _, name in ipairs(core.tasks.list()) do
       assert.error_matches(function() make({ digits = 3 }) end,
                            "unknown option digits; it takes seed, length, ")
       assert.error_matches(function() make({ 3 }) end, "unknown option 1")
-      assert.error_matches(function() make({}, 1) end, "at most 1 arguments, got 2")
+      assert.error_matches(function() make({}, 1) end, "at most 1 argument, got 2")
       assert.error_matches(function() make(3) end, "table expected, got number")
       assert.error_matches(function() make({ seed = 1.5 }) end, "option seed: expected")
     end)
@@ -173,7 +173,7 @@ for _, name in ipairs(core.tasks.list()) do
         task:batch(1)
       end
       assert.error_matches(function() make():set_random(1) end, "number expected")
-      assert.error_matches(function() make():set_random(1, 1.5) end, "no integer representation")
+      assert.error_matches(function() make():set_random(1, 1.5) end, "expected an integer, got 1.5")
     end)
 
     it("is not changed by floor", function()

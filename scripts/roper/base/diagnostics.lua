@@ -261,6 +261,15 @@ function M.is_interrupt(value)
     and (value == "interrupted" or value:find ":%d+: interrupted$" ~= nil)
 end
 
+--- True for an error that says nothing about the data at hand: Ctrl-C, or lack of memory. Code that
+--- explains an error by its data raises such an error again.
+---@param value any
+---@return boolean
+function M.is_transient(value)
+  return M.is_interrupt(value) or type(value) == "string"
+    and (value == "not enough memory" or value:find("out of memory: ", 1, true) ~= nil)
+end
+
 --- A failure from a message alone, for code that does not compile.
 ---@param message string
 ---@return Failure

@@ -70,41 +70,6 @@ function M.check_folder(head, path)
   end
 end
 
---- Makes a folder and its parents, unless they exist.
----@param path string
-function M.make(path)
-  local so_far = path:sub(1, 1) == "/" and "/" or ""
-  for part in path:gmatch "[^/]+" do
-    so_far = so_far .. part .. "/"
-    local ok, _, code = uv.fs_mkdir(so_far, MODE)
-    if not ok and code ~= "EEXIST" then
-      refuse("make the folder", path, code)
-    end
-  end
-  local stat = M.stat(path)
-  if not stat or stat.type ~= "directory" then
-    refuse("make the folder", path, "a file with this name exists")
-  end
-end
-
---- Makes a new folder: the first of path, path-2, path-3, ... that does not exist.
----@param path string
----@return string made its path; no other process gets the same
-function M.fresh(path)
-  M.make(path:match "^(.+)/" or ".")
-  local number, made = 1, path
-  local ok, _, code = uv.fs_mkdir(made, MODE)
-  while code == "EEXIST" do
-    number = number + 1
-    made = ("%s-%d"):format(path, number)
-    ok, _, code = uv.fs_mkdir(made, MODE)
-  end
-  if not ok then
-    refuse("make the folder", made, code)
-  end
-  return made
-end
-
 --- Flushes a file, or the entries of a folder, to the disk.
 ---
 --- Errors: a path that cannot be opened or flushed.
@@ -118,6 +83,26 @@ function M.sync(path)
   end
   if not flushed then
     refuse("flush", path, reason)
+  end
+end
+
+--- Makes a folder and its parents, unless they exist. New ones survive a power cut.
+---@param path string
+function M.make(path)
+  local so_far = path:sub(1, 1) == "/" and "/" or ""
+  for part in path:gmatch "[^/]+" do
+    local parent = so_far
+    so_far = so_far .. part .. "/"
+    local ok, _, code = uv.fs_mkdir(so_far, MODE)
+    if ok then
+      M.sync(parent == "" and "." or parent)
+    elseif code ~= "EEXIST" then
+      refuse("make the folder", path, code)
+    end
+  end
+  local stat = M.stat(path)
+  if not stat or stat.type ~= "directory" then
+    refuse("make the folder", path, "a file with this name exists")
   end
 end
 

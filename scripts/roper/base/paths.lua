@@ -4,13 +4,21 @@ local M = {}
 --- The folder of the library; the folders of lessons and experiments are beside it.
 M.LIBRARY = debug.getinfo(1, "S").source:match "^@(.*)/base/paths%.lua$" or "scripts/roper"
 
---- A folder of the user, according to the XDG Base Directory Specification.
+-- The value of an environment variable, if it is an absolute path. A relative one would depend on
+-- the current folder.
+local function absolute(variable)
+  local path = os.getenv(variable)
+  return path and path:find "^/" and path or nil
+end
+
+--- A folder of the user, according to the XDG Base Directory Specification: a relative path is
+--- ignored.
 ---@param variable string such as "XDG_STATE_HOME"
 ---@param default string relative to the home folder, such as ".local/state"
 ---@return string? folder nil without a home folder
 function M.user(variable, default)
-  local folder, home = os.getenv(variable), os.getenv "HOME"
-  return folder and folder ~= "" and folder or home and home .. "/" .. default
+  local home = absolute "HOME"
+  return absolute(variable) or home and home .. "/" .. default
 end
 
 --- The path of a file that persists between sessions.

@@ -5,7 +5,8 @@ local schema = require "roper.base.schema"
 
 local M = {}
 
---- Reads a file of metrics. An incomplete last line, from a run that was killed, is ignored.
+--- Reads a file of metrics. An incomplete last line, from a run that was killed, is ignored. So is
+--- everything after a NUL byte: a power cut leaves zeros in place of data that were not flushed.
 ---
 --- Errors: the file cannot be read; a line is not a JSON object with a step.
 ---@param path string
@@ -13,7 +14,7 @@ local M = {}
 function M.read(path)
   local list = {}
   local number = 0
-  for line in (files.read(path) or ""):gmatch "([^\n]*)\n" do
+  for line in (files.read(path) or ""):match("^[^\0]*"):gmatch "([^\n]*)\n" do
     number = number + 1
     local object = files.parse(line)
     if schema.fits(object, { step = "integer" }) then

@@ -116,6 +116,31 @@ describe("file", function()
       assert.same({ "large.npy", "save.lua", "x.npy" }, scratch.list())
     end)
 
+    it("removes temporary files that killed processes left for the same name", function()
+      local path = scratch.path("x.npy")
+      for _, name in ipairs({ "x.npy.1-0123abcd.tmp", "x.npy.1-0123abc.tmp", "x.npy.a-0123abcd.tmp",
+                              "x.npy.1-0123abcd.tmp.gz", "y.npy.1-0123abcd.tmp" }) do
+        scratch.write(name, "left")
+      end
+      local _ <close> = core.lock(scratch.path("x.npy.2-89abcdef.tmp")) -- of a living process
+      core.save_npy(path, core.ones({ 3 }))
+      assert.same({ "x.npy", "x.npy.1-0123abc.tmp", "x.npy.1-0123abcd.tmp.gz",
+        "x.npy.2-89abcdef.tmp", "x.npy.a-0123abcd.tmp", "y.npy.1-0123abcd.tmp" }, scratch.list())
+    end)
+
+    it("keeps the temporary file of another process that is saving", function()
+      local path = scratch.path("x")
+      local code = ([[
+        package.path, package.cpath = %q, %q
+        local core = require "roper.core"
+        local x = core.full({ 100 }, tonumber(arg[1]))
+        for _ = 1, 200 do core.save_npy(%q, x) end]]):format(package.path, package.cpath, path)
+      local script = scratch.write("save.lua", code)
+      assert.equal(0, (process.run({ "sh", "-c", "for i in 1 2 3 4; do lua5.4 \"$0\" $i & "
+        .. "all=\"$all $!\"; done; for id in $all; do wait $id || exit; done", script })))
+      assert.same({ "save.lua", "x" }, scratch.list())
+    end)
+
     describe("with a fault", function()
       local path, library, script
 
@@ -174,6 +199,12 @@ describe("file", function()
         end
       end)
 
+      it("rejects a path whose status cannot be read", function()
+        for _, kind in ipairs({ "npy", "safetensors", "write" }) do
+          fails(kind, { DENY = path })
+        end
+      end)
+
       it("writes a text again if another process removes the temporary file", function()
         assert.equal("\n", save("write", { REMOVE = "2" }))
         assert.equal("some text", scratch.read(path))
@@ -190,6 +221,10 @@ describe("file", function()
       assert(uv.fs_symlink(target, link))
       assert.is_false(core.create_file(link, "new"))
       assert.equal("link", uv.fs_lstat(link).type)
+      local circle = scratch.path("circle")
+      assert(uv.fs_symlink(circle, circle))
+      core.write_file(circle, "new")
+      assert.equal("new", scratch.read(circle))
       core.write_file(link, "new")
       assert.equal("file", uv.fs_lstat(link).type)
       assert.same({ "old", "new" }, { scratch.read(target), scratch.read(link) })

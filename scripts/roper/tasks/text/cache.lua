@@ -121,12 +121,16 @@ end
 -- Waits for the lock of a name.
 local function locked(name)
   local lock = core.lock(name .. ".lock")
+  if lock then
+    return lock
+  end
   local line <close> = progress.display()
-  while not lock do
+  repeat
     line:show(("text: waiting for another process that is writing %s"):format(name))
     uv.sleep(RETRY)
+    collectgarbage() -- a lock of this process that an error made garbage
     lock = core.lock(name .. ".lock")
-  end
+  until lock
   return lock
 end
 
@@ -151,10 +155,8 @@ function M.tokenizer(o, name)
     or open_kept(pieces.new, name .. ".model")
 end
 
--- A work folder, which is removed when it goes out of scope.
-local function work_folder(path)
-  files.remove(path)
-  files.make(path)
+-- Removes a folder when it goes out of scope.
+local function removal_of(path)
   return setmetatable({}, { __close = function() files.remove(path) end })
 end
 
@@ -164,13 +166,29 @@ local function is_kept(o, name)
     and (o.tokenizer ~= "sentencepiece" or files.stat(name .. ".model"))
 end
 
+-- The folder of work files.
+local function work_of(name)
+  return name .. ".work"
+end
+
+-- Removes the work files of a process that was killed after it had written all others. This fails
+-- if the cache belongs to another user.
+local function tidy(name)
+  local lock <close> = core.lock(name .. ".lock")
+  if lock then
+    files.remove(work_of(name))
+  end
+end
+
 -- Writes the missing files of a name.
 local function make(o, name, folder, text, key)
   local lock <close> = locked(name) -- luacheck: ignore 211
   files.clean(folder, name:match "[^/]*$" .. ".tokens")
   files.clean(folder, name:match "[^/]*$" .. ".model")
-  local work = name .. ".work"
-  local _ <close> = work_folder(work)
+  local work = work_of(name)
+  local _ <close> = removal_of(work)
+  files.remove(work)
+  files.make(work)
   if is_kept(o, name) then
     return
   end
@@ -201,6 +219,8 @@ function M.open(o)
   if not is_kept(o, name) then
     files.make(folder)
     make(o, name, folder, text, key)
+  elseif files.stat(work_of(name)) then
+    pcall(tidy, name)
   end
   local corpus = open_kept(core.corpus_open, name .. ".tokens")
   local about = corpus:about()

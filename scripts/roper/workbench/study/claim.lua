@@ -32,6 +32,9 @@ end
 local Claim = {}
 Claim.__index = Claim
 
+-- The content of claims of this process that have ended but could not be written, by path.
+local left = {}
+
 -- Returns the start of a process of this machine, in clock ticks since boot; nil if there is none.
 -- Process ids are reused, and after a reboot so are pairs of id and start.
 local function start_of(pid)
@@ -116,7 +119,7 @@ function M.read(folder)
     return { number = number, state = "free" }
   end
   local state = content.state
-  if state == "running" and not is_alive(content.owner, path) then
+  if state == "running" and (left[path] == text or not is_alive(content.owner, path)) then
     if files.peek(path) ~= text then -- the owner wrote once more before it ended
       return M.read(folder)
     end
@@ -149,13 +152,14 @@ function M.take(folder, is_wanted)
   end
   local self = setmetatable({ folder = folder, number = found.number + 1,
     owner = M.owner(), beaten = monotonic() }, Claim)
-  self.path = path_of(folder, self.number)
-  if not files.create(self.path, text_of(self.owner, "running")) then
+  self.path, self.text = path_of(folder, self.number), text_of(self.owner, "running")
+  if not files.create(self.path, self.text) then
     return nil, found
   elseif newest(folder) ~= self.number then
     uv.fs_unlink(self.path) -- a later owner has removed the claim that had this number
     return nil, found
   end
+  left[self.path] = nil
   return self, found
 end
 
@@ -187,11 +191,14 @@ function Claim:forget_others()
   end
 end
 
---- Ends the claim.
+--- Ends the claim. If its file cannot be written, it ends for this process at once, and for others
+--- when this process ends.
 ---@param state "released"|"finished"|"failed" a released run can be claimed again
 ---@param message string? the error of a failed run
 function Claim:leave(state, message)
+  left[self.path] = self.text
   files.write(self.path, text_of(self.owner, state, message))
+  left[self.path] = nil
 end
 
 --- Removes unfinished files of a killed process from the folder of a run that is not running.

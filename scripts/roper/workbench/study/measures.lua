@@ -1,4 +1,5 @@
 --- The measures of a run: how each number of a result is named, read, summarized and compared.
+local definitions = require "roper.workbench.study.experiment.definitions"
 local experiment = require "roper.workbench.study.experiment"
 local statistics = require "roper.workbench.study.statistics"
 local tables = require "roper.base.tables"
@@ -178,8 +179,8 @@ end
 function M.main(experiments)
   local found, has_problems = nil, #experiments == 0
   for _, name in ipairs(experiments) do
-    local ok, definition = pcall(experiment.definition, name)
-    local measure = ok and definition.measure or false
+    local definition = definitions.find(name)
+    local measure = definition and definition.measure or false
     found = (found == nil or found == measure) and measure
     has_problems = has_problems or experiment.has_problems { experiment = name }
   end

@@ -11,6 +11,7 @@ local options_of = require "roper.base.options"
 local origin = require "roper.workbench.study.origin"
 local problems = require "roper.workbench.study.problems"
 local scoped = require "roper.base.scoped"
+local stored = require "roper.workbench.study.runs"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -82,7 +83,7 @@ local function rehearse(config, parts, beat)
     return kind_of(parts.task).measure(config, parts, beat)
   end
   local ok, message = pcall(scoped.with_seed, 1, short)
-  if not ok and not diagnostics.is_interrupt(message) then
+  if not ok and not diagnostics.is_transient(message) then
     ok, message = pcall(scoped.with_seed, 1, full)
   end
   if not ok then
@@ -112,7 +113,8 @@ local function open(config, o, beat)
     parts.task:validation() -- raises an error before training if the model could not be measured
   end
   rehearse(config, parts, beat)
-  local slow = not o.claim and require("roper.base.precision").note(config.matmul_precision)
+  local in_sweep = o.claim and not o.claim.before
+  local slow = not in_sweep and require("roper.base.precision").note(config.matmul_precision)
   local fixed = tables.merged(config) -- what a checkpoint must match
   local settings = {}
   for _, name in ipairs(FREE) do
@@ -199,14 +201,15 @@ local function write(run, result, samples)
   files.write(run .. "/result.json", core.json_encode(result, { indent = 2 }) .. "\n")
 end
 
--- Claims a run's folder; also returns the claim before it. If a process works on the run, the error
--- names it.
+-- Claims a run's folder. If a process works on the run, the error names it.
 local function take(run)
   files.make(run)
   local before = claims.read(run)
   claims.retry(run)
   local taken = claims.take(run)
-  if not taken then
+  if taken then
+    taken.before = before
+  else
     local found = claims.read(run)
     if found.problem then
       error("run: " .. found.problem, 0)
@@ -215,12 +218,71 @@ local function take(run)
     error(("run: %s is in use by process %s on %s"):format(run, owner and owner.pid or "?",
       owner and owner.host or "?"), 0)
   end
-  return taken, before
+  return taken
+end
+
+-- Returns true if a folder contains at most the beginning of a run of this configuration that ended
+-- before its first checkpoint.
+local function is_unused(folder, config)
+  local function is_remainder(name)
+    return name:find "^lease%-%d+%.json$" or name:find "%.tmp$"
+      or name == "metrics.jsonl" and files.stat(folder .. "/" .. name).size == 0
+  end
+  local others = tables.map(files.names(folder), function(name)
+    return not is_remainder(name) and name or nil
+  end)
+  local content = others[1] and files.decode(folder .. "/config.json")
+  local there = content and content.config
+  return not others[1] or type(there) == "table"
+    and stored.same(tables.merged(config, { hash = there.hash }), there)
+    and not files.stat(folder .. "/checkpoint.safetensors")
+    and not files.stat(folder .. "/result.json")
+end
+
+-- Claims a folder for a new run; nil if it is used.
+local function take_unused(folder, config)
+  local stat = files.stat(folder)
+  if stat and stat.type ~= "directory" then
+    return nil
+  end
+  files.make(folder)
+  local ok, held, before = pcall(claims.take, folder, function()
+    return is_unused(folder, config)
+  end)
+  if not ok and not files.stat(folder) then
+    return take_unused(folder, config) -- another run failed before it began, and removed the folder
+  elseif not ok then
+    error(held, 0)
+  elseif held then
+    held.before, held.is_new = before, true
+  end
+  return held
+end
+
+--- Claims the folder of a new run: the first of path, path-2, ... that does not exist. A run
+--- of the same configuration that ended before its first checkpoint starts again in its folder.
+---@param path string
+---@param config table
+---@return string folder
+---@return Claim claim for `run`
+function M.claim_new(path, config)
+  local count, folder = 1, path
+  local held = take_unused(folder, config)
+  while not held do
+    count = count + 1
+    folder = ("%s-%d"):format(path, count)
+    held = take_unused(folder, config)
+  end
+  return folder, held
 end
 
 -- Releases a run. If an error occurred before its folder was opened, its previous state is
--- restored.
-local function leave(held, is_open, before, message)
+-- restored; a new folder is removed.
+local function leave(held, is_open, message)
+  local before = held.before
+  if message and held.is_new and not files.stat(held.folder .. "/config.json") then
+    return files.remove(held.folder)
+  end
   local state = not message and "finished" or diagnostics.is_interrupt(message) and "released"
     or "failed"
   message = message and diagnostics.without_place(tostring(message))
@@ -243,9 +305,12 @@ end
 function M.run(config, options)
   local o = options_of.check("run", options, { run = "string?", claim = "table?",
     resume = { "boolean", false }, progress = "any?", name = "string?", ranks = "table?" })
-  local held, before, is_open = o.claim, nil, false
+  local held, is_open = o.claim, false
   if o.run and not held and is_first(o.ranks) then
-    held, before = take(o.run)
+    held = take(o.run)
+  end
+  if held then
+    held:forget_others()
   end
   local function beat()
     if held then
@@ -265,7 +330,7 @@ function M.run(config, options)
     return found and tables.merged(found, more)
   end)
   if held then
-    leave(held, is_open, before, not ok and result or nil)
+    leave(held, is_open, not ok and result or nil)
   end
   if not ok then
     error(result, 0)

@@ -15,18 +15,20 @@ local uv = require "luv"
 
 local M = {}
 
--- The fields of a result. Numbers that were not finite are missing.
+-- The fields of a result, and of its measurements on longer problems. Numbers that were not finite
+-- are missing.
+local LONGER <const> = { name = "string", times = "number?" }
 local RESULT <const> = { config = "table", diverged = "table?", stopped = "table?",
   by_position = { { first = "integer", last = "integer" } },
   by_distance = { { distance = "number", right = "number", count = "number" } },
-  longer = { { name = "string" } } }
+  longer = { LONGER } }
 for name in ("parameters problems solved solved_greedy tokens"):gmatch "%g+" do
-  RESULT[name] = "integer?"
+  RESULT[name], LONGER[name] = "integer?", "integer?"
 end
 for name in ("accuracy loss loss_answers loss_questions test_floor test_floor_answers "
   .. "test_floor_questions floor floor_error chance steps_to_90 last_half seconds perplexity "
   .. "bits_per_byte"):gmatch "%g+" do
-  RESULT[name] = "number?"
+  RESULT[name], LONGER[name] = "number?", "number?"
 end
 
 local SAMPLE <const> = { question = "string", answer = "string", text = "string",
@@ -192,6 +194,7 @@ end
 ---@return string[] folders sorted
 ---@return string[] problems errors for folders that cannot be read
 function M.find(folder)
+  arguments.check("runs.find", "folder", "string", folder)
   local found, problems = {}, {}
   search(folder, found, problems)
   return found, problems
@@ -234,7 +237,7 @@ local function file_of(run, which)
   local step = math.tointeger(tonumber(which))
   local names = tables.map(snapshots.steps(run.folder), tostring)
   if not step or not tables.set(names)[tostring(step)] then
-    error(("runs: %s: expected last, best or the step of a snapshot, got %s%s"):format(run.folder,
+    error(("runs.model: which: expected last, best or the step of a snapshot, got %s%s"):format(
       tostring(which), names[1] and "; there are " .. table.concat(names, ", ")
       or "; it has no snapshots"), 0)
   end
@@ -257,10 +260,9 @@ end
 ---@return Transformer model
 ---@return task task for text, without files and rows
 function M.model(run, which)
-  arguments.check("runs.model", "run", "table", run,
-    "which", "any?", which)
+  arguments.check("runs.model", "run", "table", run, "which", "string|number?", which)
   arguments.check("runs.model", "run.folder", "string", run.folder,
-    "run.config", "table", run.config)
+    "run.config", "table", run.config, "run.provenance", "table?", run.provenance)
   local name = file_of(run, which or "last")
   local is_last = name == "checkpoint.safetensors"
   require("roper.workbench.study.experiment.needs").check(run)

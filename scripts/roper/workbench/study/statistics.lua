@@ -15,14 +15,15 @@ local EXACT <const> = 16
 local ROUNDING <const> = 1e-12
 
 -- Raises an error unless all are finite numbers. NaN would otherwise spoil sorting.
-local function check(name, numbers)
+local function check(name, numbers, what)
+  what = what or "numbers"
   if type(numbers) ~= "table" then
-    error(("%s: expected a list of numbers, got %s"):format(name, type(numbers)), 3)
+    error(("%s: %s: expected a list of numbers, got %s"):format(name, what, type(numbers)), 3)
   end
   for i, number in ipairs(numbers) do
     if math.type(number) == nil or number ~= number or math.abs(number) == math.huge then
-      error(("%s: expected finite numbers, got %s at index %d"):format(name, tostring(number), i),
-        3)
+      error(("%s: %s: expected finite numbers, got %s at index %d"):format(name, what,
+        tostring(number), i), 3)
     end
   end
 end
@@ -73,7 +74,7 @@ end
 ---@param share number from 0 to 1
 ---@return number? quantile nil for an empty list
 function M.quantile(list, share)
-  check("quantile", list)
+  check("quantile", list, "list")
   arguments.check("quantile", "share", "share", share)
   if #list == 0 then
     return nil
@@ -114,6 +115,7 @@ end
 ---@return integer removed
 function M.trim(numbers, worst)
   check("trim", numbers)
+  arguments.check("trim", "worst", { "smallest", "largest" }, worst)
   local list, removed = sorted(numbers), #numbers // 10
   local first = worst == "smallest" and removed + 1 or 1
   return table.move(list, first, first + #list - removed - 1, 1, {}), removed
@@ -189,7 +191,7 @@ end
 ---@param differences number[]
 ---@return number? p nil for an empty list
 function M.permutation_test(differences)
-  check("permutation_test", differences)
+  check("permutation_test", differences, "differences")
   if #differences == 0 then
     return nil
   end
@@ -245,6 +247,7 @@ end
 ---@return number? high
 function M.interval(numbers, confidence)
   check("interval", numbers)
+  arguments.check("interval", "confidence", "share?", confidence)
   if #numbers == 0 then
     return nil
   end
@@ -269,7 +272,7 @@ end
 ---@param probabilities number[]
 ---@return number[] corrected in the same order
 function M.holm(probabilities)
-  check("holm", probabilities)
+  check("holm", probabilities, "probabilities")
   local order, corrected, least = {}, {}, 0
   for i in ipairs(probabilities) do
     order[i] = i
@@ -296,7 +299,8 @@ end
 ---   restricted mean. If median is nil, it is above the limit (above = true) or undetermined (above
 ---   = nil)
 function M.censored(times, total, limit)
-  check("censored", times)
+  check("censored", times, "times")
+  arguments.check("censored", "total", "count", total, "limit", "number", limit)
   local all = sorted(times)
   for i = #times + 1, total do
     all[i] = math.huge

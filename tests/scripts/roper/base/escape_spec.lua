@@ -97,6 +97,73 @@ describe("text from a file", function()
     shows("runs", scratch.path("runs"), "a\27[2J=1")
   end)
 
+  -- Runs a command in the folder of trained runs, and returns its output and errors.
+  local function trained(command)
+    local _, output, errors = process.run({ "sh", "-c", ("cd '%s' && %s"):format(
+      scratch.path("trained"), command:gsub("^roper", require("luv").fs_realpath("roper"))) })
+    return output .. errors
+  end
+
+  -- Changes a file of a run, then calls every command that reads it. None may run the text, and
+  -- one at least prints it or writes it to the page.
+  local function is_harmless_in(name, change)
+    trained("rm -rf runs/copy-roper-1 && cp -r runs/whole runs/copy-roper-1")
+    local mark, folder = scratch.path("mark"), scratch.path("trained/runs/copy-roper-1")
+    local text = ("%s <script>alert(1)</script> $(touch '%s') `touch '%s'` ');os.execute(%q)--")
+      :format(HOSTILE:sub(1, -3), mark, mark, "touch " .. mark)
+    files.write(folder .. "/" .. name, change(scratch.read(folder .. "/" .. name), text))
+    local shown = ""
+    for _, arguments in ipairs({ "runs", "runs --compare runs/copy-roper-1 runs/whole",
+      "watch runs/copy-roper-1", "report runs/copy-roper-1", "sample runs/copy-roper-1 'abc>'",
+      "eval runs/copy-roper-1", "export runs/copy-roper-1 model",
+      "train --resume runs/copy-roper-1" }) do
+      local output = trained("roper " .. arguments)
+      assert.is_true(is_harmless(output), arguments .. "\n" .. output)
+      assert.is_nil(files.read(mark), arguments)
+      shown = shown .. output
+    end
+    local page = files.read(folder .. "/report.html") or ""
+    assert.is_nil(page:find("<script>alert", 1, true))
+    assert.truthy((shown .. page):find("alert(1)", 1, true), name .. "\n" .. shown)
+  end
+
+  it("neither runs nor controls the terminal in any command that reads a run", function()
+    files.make(scratch.path("trained"))
+    trained("roper train copy preset=smoke letters=3 steps=1 && mv runs/copy-roper-1 runs/whole")
+    local function json(change)
+      return function(bytes, text)
+        local content = core.json_decode(bytes)
+        change(content, text)
+        return core.json_encode(content)
+      end
+    end
+    is_harmless_in("config.json", json(function(content, text)
+      local facts = content.provenance[1]
+      facts.commit, facts.host, facts.processor, facts.version = text, text, text, text
+    end))
+    is_harmless_in("config.json", json(function(content, text)
+      content.config.experiment, content.config.position = text, text
+    end))
+    is_harmless_in("result.json", json(function(content, text)
+      content.longer[1].name = text
+    end))
+    is_harmless_in("samples.json", json(function(content, text)
+      for _, list in pairs(content) do
+        list[1].question, list[1].answer, list[1].text = text, text, text
+      end
+    end))
+    is_harmless_in("lease-0001.json", json(function(content, text)
+      os.remove(scratch.path("trained/runs/copy-roper-1/result.json"))
+      content.state, content.message = "failed", text
+    end))
+    is_harmless_in("checkpoint.safetensors", function(bytes, text)
+      local header, next = string.unpack("<s8", bytes)
+      local content = core.json_decode(header)
+      content[text] = { dtype = "F99", shape = { 1 }, data_offsets = { 0, 4 } }
+      return string.pack("<s8", core.json_encode(content)) .. bytes:sub(next)
+    end)
+  end)
+
   it("does not control the terminal as a value", function()
     assert.is_true(is_harmless(roper.format.value({ [HOSTILE] = HOSTILE, HOSTILE })))
     assert.equal(HOSTILE, load("return " .. roper.format.value(HOSTILE))())

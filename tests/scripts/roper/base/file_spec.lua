@@ -26,6 +26,18 @@ describe("files.make", function()
     assert.equal("directory", uv.fs_stat(scratch.path("x/y")).type)
   end)
 
+  it("flushes the parent of each new folder", function()
+    local sync, flushed = files.sync, {}
+    files.sync = function(path)
+      flushed[#flushed + 1] = path
+      return sync(path)
+    end
+    finally(function() files.sync = sync end)
+    files.make(scratch.path("a/b"))
+    files.make(scratch.path("a/b"))
+    assert.same({ scratch.path(""), scratch.path("a/") }, flushed)
+  end)
+
   it("raises an error if a file has the name", function()
     local path = scratch.write("file", "text")
     assert.has_error(function() files.make(path) end,
@@ -34,36 +46,6 @@ describe("files.make", function()
                          "cannot make the folder .*file/below: ENOTDIR")
     assert.equal("text", scratch.read(path))
     assert.error_matches(function() files.make("") end, "cannot make the folder")
-  end)
-end)
-
-describe("files.fresh", function()
-  it("makes the first folder that does not exist", function()
-    local path = scratch.path("runs/run")
-    assert.equal(path, files.fresh(path))
-    assert.equal("directory", uv.fs_stat(path).type)
-    files.make(path .. "-3")
-    assert.equal(path .. "-2", files.fresh(path))
-    scratch.write("runs/run-4", "")
-    assert.equal(path .. "-5", files.fresh(path))
-    local file = scratch.write("file", "")
-    assert.has_error(function() files.fresh(file .. "/run") end,
-                     ("cannot make the folder %s: a file with this name exists"):format(file))
-  end)
-
-  it("returns a different folder to each process", function()
-    local code = ("package.path, package.cpath = %q, %q "
-      .. "print(require('roper.base.file').fresh(%q))")
-      :format(package.path, package.cpath, scratch.path("run"))
-    local status, output = process.run({ "sh", "-c",
-      'for i in 1 2 3 4 5 6; do lua5.4 -e "$0" & done; wait', code })
-    assert.equal(0, status)
-    local seen, count = {}, 0
-    for path in output:gmatch("[^\n]+") do
-      assert.is_nil(seen[path], path)
-      seen[path], count = true, count + 1
-    end
-    assert.equal(6, count)
   end)
 end)
 

@@ -26,6 +26,12 @@ describe("metrics.read", function()
     assert.same({ { step = 10 }, { loss = 2.25, step = 20 } }, metrics.read(path))
   end)
 
+  it("ignores what a power cut left of lines that were not flushed", function()
+    local path = scratch.write("cut.jsonl", '{"step": 10}\n{"ste' .. ("\0"):rep(40)
+      .. '9.5}\n{"step": 30}\n')
+    assert.same({ { step = 10 } }, metrics.read(path))
+  end)
+
   it("rejects other invalid lines, with their number", function()
     for _, line in ipairs({ "{", '{"step" 3}', "5", "null", '"text"', "x", '{"loss": 1}',
                             '{"step": null}', '{"step": 1.5}' }) do

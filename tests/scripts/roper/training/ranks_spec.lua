@@ -121,6 +121,38 @@ describe("training by ranks", function()
     assert_close(alone, scratch.path("2" .. RUN), 30)
   end)
 
+  mpi.it("ends when mpirun is killed, and leaves no files of it", function()
+    local temporary, changes = scratch.path("two words"), {}
+    files.make(temporary)
+    scratch.write("two", "another file")
+    for name, value in pairs(mpi.ENVIRONMENT) do
+      changes[name] = value
+    end
+    changes.TMPDIR, changes.OMPI_MCA_btl_vader_backing_directory = temporary, temporary
+    local script = scratch.write("wait.lua", ([[
+      local core, ranks = require "roper.core", roper.ranks()
+      core.ranks_combine("sum", 1)
+      io.open(%q .. ranks.rank, "w"):close()
+      while true do core.ranks_combine("sum", 1) end]]):format(scratch.path("rank")))
+    local program = process.spawn(mpi.command(2, ROPER, script), nil, changes)
+    local function expect(condition)
+      local tries = 0
+      while not condition() do
+        uv.sleep(20)
+        uv.run("nowait")
+        tries = tries + 1
+        assert.is_true(tries < 3000)
+      end
+    end
+    expect(function()
+      return files.stat(scratch.path("rank0")) and files.stat(scratch.path("rank1"))
+    end)
+    assert.truthy(files.names(temporary)[1])
+    program.handle:kill("sigkill")
+    expect(function() return #files.names(temporary) == 0 end)
+    assert.equal("another file", scratch.read(scratch.path("two")))
+  end)
+
   mpi.it("ends when a rank fails, with its error", function()
     local status, _, errors = train("2", 2, "copy", "preset=smoke",
       at_step_15(1, "error('no more of it', 0)"))

@@ -1,8 +1,6 @@
 --- `roper sample`: continues a text with the model of a run, or answers a problem.
 local arguments = require "roper.workbench.session.command.arguments"
 
-local LIMIT <const> = 256 -- tokens to generate if the length of the answer is unknown
-
 -- The prompt from which a published model begins a text.
 local function beginning_of(task)
   return task:beginning() or error("sample: expected a prompt, which this model needs", 0)
@@ -15,7 +13,7 @@ local function continue_text(task, parsed, complete)
     error("sample: expected a prompt in UTF-8, got "
       .. require("roper.base.escape").line(prompt), 0)
   end
-  local text = complete(prompt or task.beginning and beginning_of(task) or task:stop(), LIMIT)
+  local text = complete(prompt or task.beginning and beginning_of(task) or task:stop())
   return require("roper.workbench.study.language").shown((prompt or "") .. text:gsub("%z$", ""))
 end
 
@@ -25,7 +23,7 @@ local function answer(task, parsed, complete)
   task:set_random(require("roper.workbench.study.problems").SEED + parsed.seed, 0)
   local question = parsed.prompt or task:question()
   local ok, right = pcall(task.answer, task, question)
-  local text = complete(question, ok and task:encode(right):count() or LIMIT)
+  local text = complete(question, ok and task:encode(right):count() or nil)
   local verdict = "not graded: " .. right
   if ok then
     verdict = task:grade(question, text) and "right" or "expected  " .. right
@@ -36,7 +34,8 @@ local function answer(task, parsed, complete)
   return ("question  %s\nanswer    %s\n%s"):format(question, text, verdict)
 end
 
--- At most as many new tokens as the model's table of positions, if it has one, leaves.
+-- At most as many new tokens as the model's table of positions, if it has one, leaves; nil for the
+-- default of roper.generate.
 local function limit_of(model, task, prompt, limit)
   local positions = task.beginning and model.options.length
   if not positions then
@@ -47,7 +46,8 @@ local function limit_of(model, task, prompt, limit)
     error(("sample: expected a prompt of at most %d tokens, the positions of this model, got %d")
       :format(positions, count), 0)
   end
-  return math.min(limit, positions - count + 1) -- the last token needs no position
+  -- the last token needs no position
+  return math.min(limit or require("roper.model.generate").LIMIT, positions - count + 1)
 end
 
 return {

@@ -14,17 +14,16 @@ local function report_interrupt(run, ranks)
 end
 
 -- Trains in the folder of a run to resume, or in a new folder, and prints the result. Of several
--- ranks, only the first has the name of a new folder.
+-- ranks, only the first claims a new folder.
 local function train(config, resume, ranks)
-  local files = require "roper.base.file"
   local is_first = require("roper.training.ranks").is_first(ranks)
-  local run = resume or is_first and files.fresh(("runs/%s-%s-%d"):format(config.experiment,
-    require("roper.position.text").file_name(config.position), config.seed)) or nil
-  local ok, result = pcall(require("roper.workbench.study.run").run, config,
-    { run = run, resume = resume ~= nil, ranks = ranks })
-  if not ok and is_first and not resume and not files.stat(run .. "/config.json") then
-    files.remove(run) -- an error before training began
+  local runner, run, claim = require "roper.workbench.study.run", resume, nil
+  if is_first and not resume then
+    run, claim = runner.claim_new(("runs/%s-%s-%d"):format(config.experiment,
+      require("roper.position.text").file_name(config.position), config.seed), config)
   end
+  local ok, result = pcall(runner.run, config,
+    { run = run, claim = claim, resume = resume ~= nil, ranks = ranks })
   if not ok and is_first and require("roper.base.diagnostics").is_interrupt(result) then
     report_interrupt(run, ranks)
   end

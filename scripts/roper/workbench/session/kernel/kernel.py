@@ -177,4 +177,5 @@ if __name__ == "__main__":
     if sys.argv[1] in ("install", "uninstall"):
         {"install": install, "uninstall": uninstall}[sys.argv[1]](sys.argv[2])
     else:
-        IPKernelApp.launch_instance(kernel_class=RoperKernel)
+        # Python would import modules from the notebook's folder.
+        IPKernelApp.launch_instance(kernel_class=RoperKernel, ignore_cwd=True)

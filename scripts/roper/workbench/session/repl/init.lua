@@ -22,8 +22,9 @@ end
 
 -- Runs the user's start file, $XDG_CONFIG_HOME/roper/init.lua, if it exists.
 local function run_start_file(current)
-  local path = (paths.user("XDG_CONFIG_HOME", ".config") or "") .. "/roper/init.lua"
-  local _, _, code = require("luv").fs_stat(path)
+  local folder = paths.user("XDG_CONFIG_HOME", ".config")
+  local path = folder and folder .. "/roper/init.lua"
+  local _, _, code = require("luv").fs_stat(path or "")
   if code == "ENOENT" then
     return
   end

@@ -1,5 +1,6 @@
 --- Profiler: the number of calls and the time of each function, with and without its callees.
 -- Time in a coroutine counts for the function that resumed it.
+local arity = require "roper.base.arity"
 local diagnostics = require "roper.base.diagnostics"
 local uv = require "luv"
 
@@ -83,7 +84,8 @@ function M.measure(action, attempt)
   end
   local times = {}
   for _, entry in pairs(profile.entries) do
-    if entry.calls > 0 and entry.called ~= debug.sethook then
+    if entry.calls > 0 and entry.called ~= debug.sethook
+      and arity.original(entry.called) == entry.called then
       entry.name = diagnostics.help_name(entry.called) or entry.name
       times[#times + 1] = entry
     end

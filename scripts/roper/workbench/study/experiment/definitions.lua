@@ -1,5 +1,6 @@
 --- Definitions of experiments by name: files in scripts/experiments, registered ones, and one for
 --- each registered task.
+local arguments = require "roper.base.arguments"
 local fields = require "roper.workbench.study.experiment.fields"
 local files = require "roper.base.file"
 local modules = require "roper.model.module"
@@ -58,6 +59,29 @@ local function of_task(name)
     longer = task.longer }
 end
 
+--- Finds the definition of an experiment.
+---
+--- Errors: a file that cannot be read.
+---@param name any
+---@return ExperimentDefinition? definition
+---@return string? problem why there is none
+function M.find(name)
+  local names = M.list()
+  if own[name] then
+    return own[name]
+  elseif tables.set(files.modules(FOLDER))[name] then
+    if own_tasks.find(name) then
+      return nil, ("the registered task %s has the name of a built-in experiment; register it with "
+        .. "another name"):format(name)
+    end
+    return dofile(("%s/%s.lua"):format(FOLDER, name))
+  elseif tables.set(names)[name] then
+    return of_task(name)
+  end
+  return nil, ("no experiment %q%s"):format(tostring(name),
+    suggest.hint(tostring(name), names, "there are"))
+end
+
 --- Returns the definition of an experiment.
 ---
 --- Errors: no experiment has this name; the message suggests the nearest one. A registered task has
@@ -68,20 +92,9 @@ end
 ---@param name string
 ---@return ExperimentDefinition definition
 function M.definition(name)
-  local names = M.list()
-  if own[name] then
-    return own[name]
-  elseif tables.set(files.modules(FOLDER))[name] then
-    if own_tasks.find(name) then
-      error(("the registered task %s has the name of a built-in experiment; register it with "
-        .. "another name"):format(name), 0)
-    end
-    return dofile(("%s/%s.lua"):format(FOLDER, name))
-  elseif tables.set(names)[name] then
-    return of_task(name)
-  end
-  error(("no experiment %q%s"):format(tostring(name),
-    suggest.hint(tostring(name), names, "there are")), 0)
+  arguments.check("definition", "name", "string", name)
+  local found, problem = M.find(name)
+  return found or error(problem, 0)
 end
 
 local MEMBERS <const> = { summary = { "string", "an experiment of your own" }, task = "string",

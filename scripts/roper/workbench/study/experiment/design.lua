@@ -1,5 +1,6 @@
 --- Design of an experiment's main comparison, which `roper study` runs: its methods, seeds and
 --- fields. The experiment's file specifies them before the first of these runs.
+local definitions = require "roper.workbench.study.experiment.definitions"
 local experiment = require "roper.workbench.study.experiment"
 local plan = require "roper.workbench.study.sweep.plan"
 local tables = require "roper.base.tables"
@@ -45,8 +46,8 @@ end
 ---@param sweep Sweep
 ---@return string? note nil for any other sweep
 function M.note(sweep)
-  local ok, design = pcall(M.of, sweep.experiment)
-  if not ok or #sweep.trials ~= #design.methods * design.seeds then
+  local design = definitions.find(sweep.experiment) and M.of(sweep.experiment)
+  if not design or #sweep.trials ~= #design.methods * design.seeds then
     return nil
   end
   local configs = plan.configure(sweep.experiment, M.fields(design))

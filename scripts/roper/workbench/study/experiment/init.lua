@@ -36,6 +36,7 @@ M.register = definitions.register
 ---@return table config every field, with experiment and preset; revision, if a scheme gives other
 ---   results than in earlier versions of roper; and loaded: the files of --load, with their hashes
 function M.configure(name, given)
+  arguments.check("experiment.configure", "name", "string", name, "given", "table?", given)
   given = given or {}
   local definition = M.definition(name)
   local names = { "preset" }
@@ -103,6 +104,7 @@ end
 ---@param config table
 function M.check(config)
   arguments.check("experiment.check", "config", "table", config)
+  arguments.check("experiment.check", "config.position", "string?", config.position)
   local now = not position.missing(config.position) and position.revision(config)
   if now ~= false and config.revision ~= now then
     error(("experiment: this version of roper gives other results for position=%s (revision %s) "
@@ -125,6 +127,7 @@ end
 ---@param config? table whose values are shown; by default, the defaults and the presets are shown
 ---@return string text
 function M.describe(name, config)
+  arguments.check("experiment.describe", "name", "string", name, "config", "table?", config)
   local definition = M.definition(name)
   local presets = tables.keys(definition.presets)
   local rows = { config and { "preset", config.preset,
@@ -236,8 +239,8 @@ end
 ---@return boolean yes
 function M.has_problems(config)
   arguments.check("has_problems", "config", "table", config)
-  local ok, definition = pcall(M.definition, config.experiment)
-  return not ok or tasks.has_problems(definition.task)
+  local definition = definitions.find(config.experiment)
+  return not definition or tasks.has_problems(definition.task)
 end
 
 --- Creates the task of a configuration.
@@ -325,6 +328,9 @@ end
 ---@return ExperimentParts parts
 function M.build(config, task, length)
   check_config("build", config)
+  local has_vocabulary = type(task) == "table" and task.vocabulary -- all that is used of it
+  arguments.check("build", "task", has_vocabulary and "table" or "task?", task, "length", "size?",
+    length)
   task = task or M.task(config)
   core.seed(config.seed)
   local options = fields.options(fields.MODEL, config)

@@ -43,7 +43,7 @@ function M.of(config, provenance)
     return config.loaded, true
   end
   local last = provenance and provenance[#provenance]
-  return last and last.loaded or nil, false
+  return type(last) == "table" and last.loaded or nil, false
 end
 
 --- Returns the options that load a run's copies of its files.

@@ -1,5 +1,5 @@
 --- Names in a configuration that users' files register: experiment, task, position scheme, model.
-local experiment = require "roper.workbench.study.experiment"
+local definitions = require "roper.workbench.study.experiment.definitions"
 local escape = require "roper.base.escape"
 local loaded = require "roper.workbench.study.experiment.loaded"
 local models = require "roper.workbench.study.experiment.models"
@@ -14,11 +14,11 @@ local M = {}
 ---@return string? missing such as "the task sort"; nil if everything is registered
 function M.missing(config)
   local name = config.experiment
-  local ok, definition = pcall(experiment.definition, name)
-  local is_known = tables.set(tasks.list())[ok and definition.task]
+  local definition = definitions.find(name)
+  local is_known = tables.set(tasks.list())[definition and definition.task]
   local scheme = type(config.position) == "string" and position.missing(config.position)
   local model = models.missing(config)
-  return not ok and ("the experiment %s"):format(tostring(name))
+  return not definition and ("the experiment %s"):format(tostring(name))
     or not is_known and ("the task %s"):format(tostring(definition.task))
     or scheme and ("the position scheme %s"):format(scheme)
     or model and ("the model class %s"):format(model) or nil

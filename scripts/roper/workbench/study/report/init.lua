@@ -18,8 +18,8 @@ local function try(f)
   return ok and result or nil, not ok and result.message or nil
 end
 
--- Returns the attention map of a trial, or the reason why there is none, and the scores of its
--- heads, if they can be measured.
+-- Returns the attention map of a trial and the scores of its heads, or the reasons why there are
+-- none.
 local function map_of(trial, options)
   local model, task
   local map, problem = try(function()
@@ -28,9 +28,13 @@ local function map_of(trial, options)
     return attention_map.of(model, task, { layer = options.layer, head = options.head,
       problem = options.problem, problems = trial.config.problems })
   end)
-  return { trial = trial, map = map, problem = problem, scores = model and try(function()
-    return require("roper.workbench.study.report.head_scores").of(model, task)
-  end) }
+  local scores, no_scores
+  if model then
+    scores, no_scores = try(function()
+      return require("roper.workbench.study.report.head_scores").of(model, task)
+    end)
+  end
+  return { trial = trial, map = map, problem = problem, scores = scores, no_scores = no_scores }
 end
 
 -- Returns a map for each method with problems: of its first finished run, or else of its first run.

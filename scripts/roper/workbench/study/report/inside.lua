@@ -68,6 +68,9 @@ return function(view)
   for _, entry in ipairs(view.attention) do
     if entry.scores then
       nodes[#nodes + 1] = { figure(view, entry), scores_table(entry.scores) }
+    elseif entry.map and entry.no_scores then
+      nodes[#nodes + 1] = h.p { class = "missing", h.bdi { curve.label(entry.trial) },
+        ": no scores of its heads: ", entry.no_scores }
     end
   end
   return #nodes > 0 and { h.p { class = "note", "One run of each method, on fresh problems. A row "

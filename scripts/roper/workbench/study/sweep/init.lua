@@ -109,6 +109,10 @@ local function pairs_of(fields)
     return { name, fields[name] }
   end)
   return tables.map(list, function(pair)
+    if type(pair) ~= "table" or type(pair[1]) ~= "string" then
+      error("sweep.prepare: fields: expected pairs {field, values}, got "
+        .. options_of.shown(pair), 0)
+    end
     local name, value = pair[1], pair[2]
     local is_text = type(value) == "string" and not is_list(name)
     return { name, is_text and plan.values(name, value) or value }
@@ -176,9 +180,11 @@ local function supervise(supervisor, show)
   local started, timer = uv.now(), uv.new_timer()
   timer:start(0, TICK, function()
     local ok, more = pcall(supervisor.tick, supervisor)
-    show(eta.lines(supervisor, (uv.now() - started) / 1000))
-    if not ok then
-      problem = problem or more
+    local shown, reason = pcall(function()
+      show(eta.lines(supervisor, (uv.now() - started) / 1000))
+    end)
+    if not (ok and shown) then
+      problem = problem or not ok and more or reason
       if not supervisor.stopping then
         supervisor:stop()
       end
@@ -229,9 +235,14 @@ end
 ---@return Sweep sweep
 ---@return integer failed trials that failed
 function M.run(options)
-  local o = options_of.check("sweep", options, { what = "string", fields = "table?",
-    folder = "string?", jobs = "size?", threads = "size?", stream = { "any", io.stderr },
+  local o = options_of.check("sweep.run", options, { what = "string", fields = "table?",
+    folder = "string?", jobs = "size?", threads = "size?", stream = { "table|userdata", io.stderr },
     resume_command = "string?", chart = "function?" })
+  local is_file = pcall(function() return assert(o.stream.write) end)
+  if not is_file then
+    error(("sweep.run: option stream: expected a file, got %s"):format(options_of.shown(o.stream)),
+      2)
+  end
   local trials, folder, notes = M.prepare(o.what, o.fields, o.folder)
   local jobs = math.max(1, math.min(o.jobs or core.threads(), #trials))
   local display = progress.display { stream = o.stream }

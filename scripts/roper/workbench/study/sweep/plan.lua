@@ -224,9 +224,11 @@ local function locked(folder, f)
     uv.sleep(20)
     held, other = claims.take(lock)
   end
-  files.clean(lock)
-  held:forget_others()
-  return finally(f, function() held:leave "finished" end)
+  return finally(function()
+    files.clean(lock)
+    held:forget_others()
+    return f()
+  end, function() held:leave "finished" end)
 end
 
 -- Writes the file of a sweep.

@@ -11,7 +11,8 @@ local uv = require "luv"
 
 local M = {}
 
--- Number of workers that must die on a trial before it counts as failed.
+-- Number of workers that must die on a trial before it counts as failed, and of failures that could
+-- not be written to its claim.
 local DEATHS <const> = 3
 
 -- Milliseconds between reads of the folder while a worker could be started.
@@ -63,6 +64,8 @@ function Supervisor:refresh()
         self.is_done[trial] = true
         self.diverged = self.diverged + (result.diverged and 1 or 0)
         self.finished, self.worked = self.finished + 1, self.worked + 1
+      elseif state == "free" and (self.deaths[trial] or 0) >= DEATHS then
+        state = "failed"
       elseif state == "free" then
         self.free = self.free + 1
       elseif state == "running" then
@@ -99,6 +102,7 @@ local HANDLERS <const> = {
   fail = function(self, worker, trial, message)
     worker.trial = nil
     self.failed[trial] = true
+    self.deaths[trial] = (self.deaths[trial] or 0) + 1
     self.say(("%s: failed: %s"):format(trial.name, message.text))
   end,
 }
@@ -154,6 +158,14 @@ local function environment(threads)
   return list
 end
 
+-- Calls a method in a callback of luv, where an error would end the process. `tick` raises it.
+local function guard(self, method, ...)
+  local ok, problem = pcall(method, self, ...)
+  if not ok then
+    self.problem = self.problem or problem
+  end
+end
+
 --- Starts a worker.
 function Supervisor:start()
   local worker = { input = "" }
@@ -164,8 +176,8 @@ function Supervisor:start()
     environment = environment(self.threads),
     input = core.json_encode { folder = self.folder, trials = core.json_array(names),
       threads = self.threads, load = core.json_array(load_option.paths()) },
-    listen = function(data) self:listen(worker, data) end,
-    ended = function() self:on_exit(worker) end,
+    listen = function(data) guard(self, self.listen, worker, data) end,
+    ended = function() guard(self, self.on_exit, worker) end,
   })
   self.workers[worker] = true
 end
@@ -176,6 +188,8 @@ function Supervisor:tick()
   local working = tables.count(self.workers)
   if self.stopping then
     return working > 0
+  elseif self.problem then
+    error(self.problem, 0)
   elseif self.failed_starts >= DEATHS then
     error(("sweep: cannot start workers: %s"):format(self.reason), 0)
   end

@@ -50,7 +50,7 @@ function M.run(trials, tell, progress)
     elseif diagnostics.is_interrupt(result) then
       error(result, 0)
     else
-      failed = failed + 1
+      failed, is_done[trial] = failed + 1, true -- also if its claim could not be marked as failed
       tell("fail", trial, diagnostics.without_place(tostring(result)))
     end
     collectgarbage() -- frees the model of this trial

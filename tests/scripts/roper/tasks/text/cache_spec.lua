@@ -103,6 +103,20 @@ describe("the cache of text", function()
     assert.same(whole, kept(folder))
   end)
 
+  test("removes the work files of a writer that was killed at its end", function(tokenizer)
+    local folder = scratch.path("cache")
+    output_of(maker(folder, tokenizer))
+    local whole = kept(folder)
+    local name
+    for found in uv.fs_scandir_next, assert(uv.fs_scandir(folder)) do
+      name = name or found:match("^(.*)%.tokens$")
+    end
+    uv.fs_mkdir(("%s/%s.work"):format(folder, name), tonumber("755", 8))
+    scratch.write(("cache/%s.work/lines.txt"):format(name), "left")
+    assert.equal("done\tnil\n", output_of(maker(folder, tokenizer)))
+    assert.same(whole, kept(folder))
+  end)
+
   test("is created once by several processes", function(tokenizer)
     local folder, running = scratch.path("shared"), {}
     local code = maker(folder, tokenizer, [[

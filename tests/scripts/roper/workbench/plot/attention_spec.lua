@@ -51,7 +51,8 @@ describe("plot.attention", function()
 
   it("accepts the weights of attention", function()
     local q = core.randn({ 1, 2, 70, 4 })
-    local weights = require("roper.attention").weights(q, q, { position = "roper", causal = true })
+    local weights = require("roper.attention").attention_weights(q, q,
+      { position = "roper", causal = true })
     local options = { format = "text", distance = true, tokens = ("x"):rep(70) }
     assert.truthy(plot.attention(weights[1][2], options):find("each cell is the mean", 1, true))
     assert.has_error(function() plot.attention(weights) end, "plot.attention: expected a matrix "

@@ -175,6 +175,12 @@ describe("plot.position", function()
       .x)
   end)
 
+  it("rejects a scheme that embeds as something else", function()
+    roper.position.register("plot_nothing", { embed = function() return {} end })
+    assert.error_matches(function() plot.position("plot_nothing") end,
+      "position: plot_nothing: embed: expected float32 %[%d+, %d+, %d+%], got table")
+  end)
+
   it("rejects unknown options", function()
     local function refused(message, ...)
       local arguments = table.pack(...)

@@ -83,4 +83,12 @@ describe("plot.rotation", function()
     refuses("plot.rotation: rope: fraction: expected an even number of rotated features, got 1 "
       .. "of 3, which is 3", { 1, 2, 3 }, "rope")
   end)
+
+  it("raises the error of a scheme that cannot be created", function()
+    local problem = {}
+    position.register("rotation_nothing", { init = function() error(problem) end })
+    local ok, value = pcall(rotation.series, core.zeros({ 4 }), "rotation_nothing", 1)
+    assert.is_false(ok)
+    assert.equal(problem, value)
+  end)
 end)

@@ -276,28 +276,6 @@ describe("./roper", function()
     assert.equal("42\n", output)
   end)
 
-  it("loads no module from the current folder, in its process or its workers", function()
-    local trap = ("io.open(%q, 'a'):write(... , '\\n'):close()"):format(scratch.path("taken"))
-    files.make(scratch.path("roper/session/cli"))
-    for _, name in ipairs({ "luv", "roper", "argparse", "readline", "roper/native", "roper/core",
-                            "roper/session/cli/init" }) do
-      scratch.write(name .. ".lua", trap)
-    end
-    local program = uv.fs_realpath("roper")
-    local environments = { {}, { LUA_PATH = "./?.lua;?.lua;./?/init.lua;;",
-      LUA_PATH_5_4 = "?.lua;;", LUA_CPATH_5_4 = "./?.so;;" } }
-    for _, environment in ipairs(environments) do
-      for _, arguments in ipairs({ "-e '6 * 7'", "--help", "runs .", "train addition --dry-run",
-        "sweep copy preset=smoke letters=3 steps=1 seed=1 --folder sweep --jobs 1",
-        "sweep sweep --worker" }) do
-        local status, output, errors = process.run({ "sh", "-c",
-          ("cd %s && %s %s"):format(scratch.path("."), program, arguments) }, nil, environment)
-        assert.equal(0, status, arguments .. output .. errors)
-      end
-    end
-    assert.is_nil(uv.fs_stat(scratch.path("taken")))
-  end)
-
   it("loads modules from the folder of a script, after those of the library", function()
     local beside = scratch.path("beside")
     files.make(beside)

@@ -129,6 +129,26 @@ describe("the kernel", function()
     return table.concat(parts)
   end
 
+  it("imports no Python from the notebook's folder", function()
+    if process.run({ "sh", "-c", "python3 -c 'import ipykernel'" }) ~= 0 then
+      pending("python3 has no ipykernel (pip install ipykernel)")
+      return
+    end
+    require("roper.base.file").make(scratch.path("script"))
+    local kernel = "scripts/roper/workbench/session/kernel/kernel.py"
+    local script = scratch.write("script/start.py", ([[
+import runpy, sys
+from ipykernel.kernelapp import IPKernelApp
+IPKernelApp.start = lambda self: print("" in sys.path, file=open(%q, "w"))
+sys.argv = [%q, "-f", %q]
+runpy.run_path(sys.argv[0], run_name="__main__")
+]]):format(scratch.path("searched"), kernel, scratch.path("connection.json")))
+    local status, output, errors = process.run({ "python3", script }, nil,
+      { IPYTHONDIR = scratch.path("ipy") })
+    assert.equal(0, status, output .. errors)
+    assert.equal("False\n", scratch.read(scratch.path("searched")))
+  end)
+
   it("runs a notebook, is interrupted, and starts again", function()
     if process.run({ "sh", "-c", "python3 -c 'import ipykernel, nbclient'" }) ~= 0 then
       pending("python3 has no ipykernel and nbclient (pip install ipykernel nbclient)")
@@ -153,11 +173,11 @@ describe("the kernel", function()
     assert.truthy(cells[5][1].data["text/plain"]:find("2"))
     assert.truthy(printed(cells[6]):find("^running\n.")) -- and the shell's exit status
     assert.truthy(last(7).evalue:find("roper has ended (SIGKILL)", 1, true))
-    assert.equal("nil", last(8).data["text/plain"])
+    assert.equal('undefined variable "x"', last(8).evalue)
     assert.truthy(last(9).evalue:find("roper has ended (status 0)", 1, true))
     assert.same({ "roper.attention", "roper.attention_weights" }, found.complete.matches)
     assert.equal(4, found.complete.cursor_start)
-    assert.truthy(found.inspect.data["text/plain"]:find("The unit matrix.", 1, true))
+    assert.truthy(found.inspect.data["text/plain"]:find("The identity matrix.", 1, true))
 
     assert.equal(0, (process.run({ "./roper", "kernel", "uninstall" }, nil, home)))
     status, output, errors = process.run({ "./roper", "kernel", "uninstall" }, nil, home)

@@ -7,8 +7,10 @@ local measures = require("roper.workbench.study.measures")
 local models = require("tests.models")
 local roper = require("roper")
 local run = require("roper.workbench.study.run")
+local runs = require("tests.runs")
 local stored = require("roper.workbench.study.runs")
 local scratch = require("tests.scratch")
+local tables = require("roper.base.tables")
 local uv = require("luv")
 
 before_each(scratch.create)
@@ -104,8 +106,8 @@ describe("run.run", function()
     run.run(experiment.configure("addition", { preset = "smoke" }),
             { run = folder, progress = false })
     local before = {}
-    for name in uv.fs_scandir_next, uv.fs_scandir(folder) do
-      before[name] = scratch.read(folder .. "/" .. name)
+    for name, bytes in pairs(runs.files(folder)) do
+      before[name] = not name:find("^lease") and bytes or nil
     end
     local other = experiment.configure("addition", { preset = "smoke", base = 5 })
     assert.error_matches(function()
@@ -333,6 +335,7 @@ describe("run.run", function()
     assert.equal("free", claims.read(folder).state)
     run.run(config, { run = folder, resume = true, progress = false })
     assert.equal(4, claims.read(folder).number)
+    assert.is_nil(runs.files(folder)["lease-0003.json"])
   end)
 
   it("writes nothing after another process has taken over", function()
@@ -348,6 +351,57 @@ describe("run.run", function()
     end, "another worker has taken over")
     assert.is_nil(uv.fs_stat(folder .. "/result.json"))
     assert.equal(2, claims.read(folder).number)
+  end)
+end)
+
+describe("run.claim_new", function()
+  local config = experiment.configure("addition", { preset = "smoke" })
+
+  local function claim(changes)
+    local folder, held = run.claim_new(scratch.path("run"), tables.merged(config, changes))
+    held:leave("released")
+    return folder:match("[^/]+$")
+  end
+
+  -- Begins the content of run/.
+  local function begin(about, ...)
+    os.execute("rm -rf " .. scratch.path("run"))
+    uv.fs_mkdir(scratch.path("run"), 493)
+    scratch.write("run/config.json", core.json_encode(about))
+    for _, name in ipairs({ ... }) do
+      scratch.write("run/" .. name, "")
+    end
+  end
+
+  it("takes the first folder that does not exist", function()
+    local folder, held = run.claim_new(scratch.path("run"), config)
+    assert.equal(scratch.path("run"), folder)
+    assert.equal("running", claims.read(folder).state)
+    scratch.write("run-2", "a file")
+    uv.fs_mkdir(scratch.path("run-3"), 493)
+    scratch.write("run-3/notes.txt", "of a user")
+    assert.equal("run-4", claim())
+    held:leave("released")
+  end)
+
+  it("takes that of a run which ended before its first checkpoint", function()
+    assert.equal("run", claim())
+    assert.equal("run", claim())
+    begin({ config = tables.merged(config, { hash = "of the text" }) }, "metrics.jsonl",
+      "best.safetensors", "snapshot-0.safetensors", "config.json.1-0123abcd.tmp")
+    assert.equal("run", claim())
+    assert.equal("run-2", claim({ rate = 1 }))
+    for _, name in ipairs({ "checkpoint.safetensors", "result.json" }) do
+      begin({ config = config }, name)
+      assert.equal("run-2", claim())
+    end
+    begin({}, "metrics.jsonl")
+    os.remove(scratch.path("run/config.json")) -- it was not written yet
+    assert.equal("run", claim())
+    for _, damaged in ipairs({ {}, { config = 3 } }) do
+      begin(damaged)
+      assert.equal("run-2", claim())
+    end
   end)
 end)
 

@@ -116,10 +116,16 @@ describe("a result or samples of a wrong form", function()
   it("counts as damaged", function()
     local config = config_of("rope")
     local cell = { distance = 1, right = 1, count = 2 }
-    for name, value in pairs({ solved = "3", problems = 1.5, loss = { 1 }, test_floor = true,
-                               steps_to_90 = "x", by_distance = { cell, 5 }, longer = { {} } }) do
+    local function refuses(name, value)
       write("result", { config = config, [name] = value })
       assert.is_nil(stored.result(folder), name)
+    end
+    for name, value in pairs({ solved = "3", problems = 1.5, loss = { 1 }, test_floor = true,
+                               steps_to_90 = "x", by_distance = { cell, 5 } }) do
+      refuses(name, value)
+    end
+    for _, entry in ipairs({ {}, { name = "a", times = "2" }, { name = "a", solved = "3" } }) do
+      refuses("longer", { entry })
     end
     local whole = { config = config, solved = 3, problems = 4, loss = core.json_null,
                     by_distance = { cell }, longer = core.json_array() }

@@ -55,7 +55,8 @@ describe("statistics", function()
                             "permutation_test", "censored" }) do
       for text, number in pairs({ nan = 0 / 0, inf = 1 / 0, ["-inf"] = -1 / 0, x = "x" }) do
         assert.error_matches(function() statistics[name]({ 1, number, 2 }, 5, 10) end,
-          name .. ": expected finite numbers, got %-?" .. text:gsub("%-", "%%-") .. " at index 2")
+          name .. ": %a+: expected finite numbers, got %-?" .. text:gsub("%-", "%%-")
+            .. " at index 2")
       end
     end
   end)
@@ -167,7 +168,7 @@ describe("statistics.quantile", function()
     assert.equal(5, statistics.quantile({ 5 }, 0.3))
     assert.is_nil(statistics.quantile({}, 0.3))
     assert.error_matches(function() statistics.quantile({ 1, 0 / 0 }, 0.3) end,
-      "quantile: expected finite numbers, got %-?nan at index 2")
+      "quantile: list: expected finite numbers, got %-?nan at index 2")
   end)
 end)
 

@@ -27,6 +27,29 @@ describe("./roper train", function()
     assert.same({}, files.names(scratch.path("runs")))
   end)
 
+  it("starts again in the same folder after it was killed before the first checkpoint", function()
+    local script = scratch.write("die.lua", ([[
+      local checkpoint, uv = require "roper.model.checkpoint", require "luv"
+      local save = checkpoint.save_training
+      checkpoint.save_training = function(...)
+        if not uv.fs_stat %q then
+          uv.fs_mkdir(%q, 493)
+          uv.kill(uv.os_getpid(), "sigkill")
+        end
+        return save(...)
+      end]]):format(scratch.path("mark"), scratch.path("mark")))
+    assert.equal(137, (train(1, "seed=4", "steps=6", "--load", script)))
+    assert.equal("running", files.decode(
+      scratch.path("runs/substring_index-roper-4/lease-0001.json")).state)
+    local status, output, errors = train(1, "seed=4", "steps=6", "--load", script)
+    assert.equal(0, status, errors)
+    assert.truthy(output:find(", in runs/substring_index-roper-4\n", 1, true), output)
+    assert.same({ "substring_index-roper-4" }, files.names(scratch.path("runs")))
+    assert.equal(0, (train(1, "seed=4", "steps=6", "--load", script)))
+    assert.same({ "substring_index-roper-4", "substring_index-roper-4-2" },
+      files.names(scratch.path("runs")))
+  end)
+
   it("prints the command that starts again if Ctrl-C comes before training", function()
     files.make(scratch.path("text"))
     for i = 1, 2 do

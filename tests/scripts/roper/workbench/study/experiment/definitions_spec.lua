@@ -22,6 +22,18 @@ local function echo(changes)
     end }, changes)
 end
 
+describe("definitions.find", function()
+  it("does not take an error of reading for a missing experiment", function()
+    local run = dofile
+    finally(function() rawset(_G, "dofile", run) end)
+    rawset(_G, "dofile", function() error("cannot read", 0) end)
+    for _, f in ipairs({ experiment.has_problems, needs.missing }) do
+      assert.has_error(function() f({ experiment = "copy" }) end, "cannot read")
+    end
+    assert.has_error(function() measures.main({ "copy" }) end, "cannot read")
+  end)
+end)
+
 local function refuses(name, definition, expected)
   local ok, message = pcall(function() roper.experiment.register(name, definition) end)
   assert.is_false(ok)
@@ -48,6 +60,7 @@ describe("a registered task", function()
       "field letters: expected an integer from 1 to 50, got 51")
     assert.error_matches(function() experiment.definition("echo_spek") end,
       'did you mean "echo_spec"')
+    assert.is_true(experiment.has_problems({ experiment = "echo_spek" }))
   end)
 
   it("keeps a boolean option that is true by default", function()

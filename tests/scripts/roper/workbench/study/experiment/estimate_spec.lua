@@ -82,7 +82,7 @@ describe("estimate.run", function()
     assert.equal(experiment.build(shared).model:count(), estimate.run(shared).parameters)
   end)
 
-  it("calculates the memory that a run takes", function()
+  it("calculates the memory that a run takes #long", function()
     local configurations = {
       { d_model = 64, layers = 2, batch = 8, length = 90, norm = "post", dropout = 0.1 },
       { d_model = 48, layers = 3, batch = 10, length = 90, rms_norm = true, activation = "swiglu",

@@ -42,8 +42,9 @@ describe("attention_map.of", function()
     local block = parts.model.layers[layer]
     local input = block.norm == "pre" and block.attention_norm(x) or x
     local module = block.attention
-    return attention.weights(module:split(module.query(input)), module:split(module.key(input)),
-      { position = module.position, causal = true, positions = positions })[{ 1, head }]:totable()
+    return attention.attention_weights(module:split(module.query(input)),
+      module:split(module.key(input)), { position = module.position, causal = true,
+        positions = positions })[{ 1, head }]:totable()
   end
 
   it("has a row for each token of a question with targets, and the state it predicts", function()

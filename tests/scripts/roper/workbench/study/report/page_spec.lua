@@ -334,13 +334,15 @@ describe("page.render", function()
 
   it("draws attention by relative distance, and reports why a map is missing", function()
     local view = reports.view()
-    view.attention = { { trial = view.sweep.trials[1], map = reports.attention_map() },
+    view.attention = { { trial = view.sweep.trials[1], map = reports.attention_map(),
+        no_scores = "out of <memory>" },
       { trial = view.sweep.trials[2], problem = "no checkpoint <here>" } }
     local text = page.render(view)
     html.check(text)
     assert.truthy(text:find("rope, seed 1</bdi>: layer 2, head 1", 1, true))
     assert.truthy(text:find('Weight: 0 <span class="scale s1"></span> 1</span>', 1, true))
     assert.truthy(text:find(": no attention map: no checkpoint &lt;here&gt;", 1, true))
+    assert.truthy(text:find(": no scores of its heads: out of &lt;memory&gt;", 1, true))
     assert.truthy(text:find("<title>0.875 on “a” at 0, 2 back, for “c”</title>", 1, true))
     -- Distances 3 2 1 0 from left to right; nothing is drawn for no weight.
     local cells = {}

@@ -79,7 +79,7 @@ describe("a supervisor", function()
   it("cleans up after the owner of a finished trial when it is dead", function()
     files.make(scratch.path("rope-1"))
     scratch.write("rope-1/result.json", '{"config": {"steps": 1000}}')
-    local left = scratch.write("rope-1/lease-0001.json.7-abcd0123.tmp", "")
+    local left = scratch.write("rope-1/result.json.7-abcd0123.tmp", "")
     local held = claims.take(scratch.path("rope-1"))
     new()
     assert.is_true(files.stat(left) ~= nil)
@@ -116,6 +116,32 @@ describe("a supervisor", function()
     die()
     assert.has_error(function() supervisor:tick() end,
       "sweep: cannot start workers: a worker ended with status 1: no luck")
+  end)
+
+  it("gives up on a trial that fails three times if no worker can mark it as failed", function()
+    supervisor.jobs = 0 -- starts none itself
+    for failures = 1, 3 do
+      listen(new_worker(), 1, "fail", { text = "no space" })
+      supervisor.workers = {}
+      supervisor:refresh()
+      assert.equal(failures < 3 and 3 or 2, supervisor.free)
+      assert.equal(failures == 3 or nil, supervisor.failed[supervisor.trials[1] ])
+    end
+  end)
+
+  it("raises an error of a callback at the next tick, since luv would end the process", function()
+    supervisor.jobs = 0 -- starts none itself
+    supervisor.on_exit = function(self, worker)
+      self.workers[worker] = nil
+      error("no luck", 0)
+    end
+    supervisor:start()
+    repeat
+      uv.run("once")
+    until not next(supervisor.workers)
+    assert.has_error(function() supervisor:tick() end, "no luck")
+    supervisor:stop()
+    assert.is_false(supervisor:tick())
   end)
 
   it("ignores lines that are not messages", function()
