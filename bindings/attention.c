@@ -1,6 +1,8 @@
 /* Attention, linear attention, attention weights and the reference implementations. */
 #include "core/ops/attention.h"
 
+#include <math.h>
+
 #include "bindings/foreign.h"
 #include "bindings/generator.h"
 #include "bindings/options.h"
@@ -39,8 +41,14 @@ static RpAttentionOptions read_positions(const RplOptions *options)
   if (shared && (has_queries || has_keys))
     luaL_error(L, "%s: expected positions, or query_positions and key_positions, got both",
                options->function);
-  result.queries = rpl_push_positions(L, shared ? both : both + 1, queries, offset + ahead);
-  result.keys = rpl_push_positions(L, shared ? both : both + 2, keys, offset);
+  if (!isfinite(offset))
+    luaL_error(L, "%s: option offset: expected a finite number, got %f", options->function, offset);
+  const char *what = lua_pushfstring(L, "%s: option %s", options->function,
+                                     shared ? "positions" : "query_positions");
+  result.queries = rpl_push_positions(L, shared ? both : both + 1, queries, offset + ahead, what);
+  what = lua_pushfstring(L, "%s: option %s", options->function,
+                         shared ? "positions" : "key_positions");
+  result.keys = rpl_push_positions(L, shared ? both : both + 2, keys, offset, what);
   return result;
 }
 
@@ -55,8 +63,9 @@ static void read_bias(const RplOptions *options, RpAttentionOptions *result)
   lua_State *L = options->L;
   const int type = rpl_option_push(options, "bias");
   if (type == LUA_TTABLE) {
-    RpTensor **list =
-        rpl_push_tensors(L, lua_gettop(L), options->function, RP_MAX_BIASES, &result->biases);
+    const int list_index = lua_gettop(L);
+    const char *what = lua_pushfstring(L, "%s: option bias", options->function);
+    RpTensor **list = rpl_push_tensors(L, list_index, what, RP_MAX_BIASES, &result->biases);
     for (int i = 0; i < result->biases; i++)
       result->bias[i] = list[i];
   } else if (type != LUA_TNIL) {
@@ -71,6 +80,12 @@ static void read_first(const RplOptions *options, RpAttentionOptions *result)
   lua_State *L = options->L;
   const bool is_list = rpl_option_push(options, "first") == LUA_TTABLE;
   const int list = lua_gettop(L);
+  int is_integer = 1;
+  if (!is_list && !lua_isnil(L, list))
+    lua_tointegerx(L, list, &is_integer);
+  if (!is_integer || lua_type(L, list) == LUA_TSTRING)
+    luaL_error(L, "%s: option first: expected an integer, got %s", options->function,
+               rpl_push_shown(L, list));
   const lua_Integer length = is_list ? luaL_len(L, list) : result->biases;
   if (length != result->biases)
     luaL_error(L, "%s: option first: expected one for each of %d biases, got %I", options->function,
@@ -119,7 +134,7 @@ static RpAttentionOptions read_options(lua_State *L, const char *function, int i
     luaL_error(L, "%s: option scale: expected a number other than 0, got 0", function);
   if (rpl_option_push(&options, "seed") != LUA_TNIL)
     result.seed = (uint64_t)rpl_option_integer(&options, "seed", 0, INT64_MIN, INT64_MAX);
-  else if (weights != NULL && result.dropout > 0)
+  else if (weights != NULL && result.dropout > 0 && result.dropout < 1)
     result.seed = rpl_next_seed();
   lua_copy(L, scheme, index);
   return result;
@@ -167,7 +182,7 @@ static int attention(lua_State *L)
 static int attention_sums(lua_State *L)
 {
   rpl_check_count(L, "attention", 6);
-  const int64_t least = luaL_checkinteger(L, 5), count = luaL_checkinteger(L, 6);
+  const int64_t least = rpl_check_integer(L, 5), count = rpl_check_integer(L, 6);
   bool has_weights;
   RpAttentionOptions options = read_options(L, "attention", 4, &has_weights);
   options.least = least;

@@ -26,19 +26,90 @@ void rpl_check_interrupt(lua_State *L)
   rpl_check(L, rp_interrupt_status());
 }
 
+/* Push a string in quotes; "\0", which would end a message, becomes visible. */
+static const char *push_quoted(lua_State *L, int index)
+{
+  size_t length;
+  const char *text = lua_tolstring(L, index, &length);
+  luaL_Buffer quoted;
+  luaL_buffinit(L, &quoted);
+  luaL_addchar(&quoted, '"');
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] != '\0')
+      luaL_addchar(&quoted, text[i]);
+    else
+      luaL_addstring(&quoted, "\\0");
+  }
+  luaL_addchar(&quoted, '"');
+  luaL_pushresult(&quoted);
+  return lua_tostring(L, -1);
+}
+
 const char *rpl_push_shown(lua_State *L, int index)
 {
   if (lua_type(L, index) == LUA_TSTRING)
-    return lua_pushfstring(L, "\"%s\"", lua_tostring(L, index));
-  return luaL_tolstring(L, index, NULL);
+    return push_quoted(L, index);
+  if (lua_type(L, index) <= LUA_TNUMBER && !lua_islightuserdata(L, index))
+    return luaL_tolstring(L, index, NULL);
+  index = lua_absindex(L, index);
+  if (luaL_getmetafield(L, index, "__name") != LUA_TSTRING)
+    return lua_pushstring(L, luaL_typename(L, index));
+  const char *name = lua_tostring(L, -1);
+  return strncmp(name, "roper.", 6) == 0 ? name + 6 : name;
 }
 
 void rpl_check_count(lua_State *L, const char *function, int most)
 {
   int count = lua_gettop(L);
   if (count > most)
-    luaL_error(L, "%s: expected at most %d arguments, got %d", function, most, count);
+    luaL_error(L, "%s: expected at most %d argument%s, got %d", function, most,
+               most == 1 ? "" : "s", count);
   lua_settop(L, most);
+}
+
+/* The integer at `index`; false if there is another value, such as a string with digits. */
+static bool is_integer_at(lua_State *L, int index, lua_Integer *value)
+{
+  int is_integer;
+  *value = lua_tointegerx(L, index, &is_integer);
+  return is_integer && lua_type(L, index) == LUA_TNUMBER;
+}
+
+lua_Integer rpl_check_integer(lua_State *L, int index)
+{
+  lua_Integer value;
+  luaL_checktype(L, index, LUA_TNUMBER);
+  if (!is_integer_at(L, index, &value))
+    luaL_argerror(L, index,
+                  lua_pushfstring(L, "expected an integer, got %s", rpl_push_shown(L, index)));
+  return value;
+}
+
+lua_Number rpl_check_number(lua_State *L, int index)
+{
+  luaL_checktype(L, index, LUA_TNUMBER);
+  return lua_tonumber(L, index);
+}
+
+lua_Number rpl_optional_number(lua_State *L, int index, lua_Number standard)
+{
+  return lua_isnoneornil(L, index) ? standard : rpl_check_number(L, index);
+}
+
+bool rpl_optional_boolean(lua_State *L, int index, bool standard)
+{
+  if (lua_isnoneornil(L, index))
+    return standard;
+  if (!lua_isboolean(L, index))
+    luaL_argerror(L, index,
+                  lua_pushfstring(L, "expected true or false, got %s", rpl_push_shown(L, index)));
+  return lua_toboolean(L, index);
+}
+
+const char *rpl_check_string(lua_State *L, int index, size_t *length)
+{
+  luaL_checktype(L, index, LUA_TSTRING);
+  return lua_tolstring(L, index, length);
 }
 
 /* Convert a 1-based axis to 0-based; an error names the argument number `argument`. */
@@ -55,7 +126,7 @@ static int axis_of(lua_State *L, lua_Integer axis, int argument, int rank)
 
 int rpl_check_axis(lua_State *L, int index, int rank)
 {
-  return axis_of(L, luaL_checkinteger(L, index), index, rank);
+  return axis_of(L, rpl_check_integer(L, index), index, rank);
 }
 
 void rpl_check_axes(lua_State *L, int index, int rank, bool axes[RP_MAX_RANK])
@@ -65,10 +136,9 @@ void rpl_check_axes(lua_State *L, int index, int rank, bool axes[RP_MAX_RANK])
   rpl_check_list(L, index, index, count, NULL);
   memset(axes, 0, RP_MAX_RANK * sizeof *axes);
   for (lua_Integer i = 1; i <= count; i++) {
-    int is_integer;
+    lua_Integer given;
     lua_geti(L, index, i);
-    const lua_Integer given = lua_tointegerx(L, -1, &is_integer);
-    if (!is_integer)
+    if (!is_integer_at(L, -1, &given))
       luaL_argerror(L, index, lua_pushfstring(L, "expected axes, got %s", rpl_push_shown(L, -1)));
     const int axis = axis_of(L, given, index, rank);
     if (axes[axis])
@@ -84,7 +154,8 @@ static RpDtype read_dtype(lua_State *L, int index, int argument)
 {
   static const char *const names[] = {"float32", "float64", "int32", NULL};
   RpDtype dtype = RP_FLOAT32;
-  if (lua_type(L, index) != LUA_TSTRING || !rp_dtype_from_name(lua_tostring(L, index), &dtype))
+  const int choice = rpl_find_choice(L, index, names);
+  if (choice < 0 || !rp_dtype_from_name(names[choice], &dtype))
     luaL_argerror(L, argument, rpl_push_refusal(L, index, names));
   return dtype;
 }
@@ -151,9 +222,10 @@ static int read_shape(lua_State *L, int index, int last, int64_t smallest, int64
       lua_geti(L, index, i + 1);
     else
       lua_pushvalue(L, index + i);
-    int is_integer;
-    shape[i] = lua_tointegerx(L, -1, &is_integer);
-    if (!is_integer || shape[i] < smallest)
+    lua_Integer size;
+    const bool is_size = is_integer_at(L, -1, &size);
+    shape[i] = size;
+    if (!is_size || size < smallest)
       luaL_argerror(L, index,
                     lua_pushfstring(L, "size %d: expected a %s integer%s, got %s", i + 1,
                                     smallest > 0 ? "positive" : "non-negative",
@@ -165,6 +237,7 @@ static int read_shape(lua_State *L, int index, int last, int64_t smallest, int64
 
 int rpl_check_shape(lua_State *L, int index, int64_t smallest, int64_t shape[RP_MAX_RANK])
 {
+  luaL_argcheck(L, !lua_isnone(L, index), index, "expected sizes or a list of them, got none");
   return read_shape(L, index, lua_gettop(L), smallest, shape, NULL);
 }
 
@@ -194,9 +267,8 @@ int rpl_check_sizes(lua_State *L, int64_t shape[RP_MAX_RANK], RpDtype *dtype)
 int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t smallest,
                         int64_t largest)
 {
-  int is_integer;
-  lua_Integer value = lua_tointegerx(L, index, &is_integer);
-  if (!is_integer || value < smallest || value > largest)
+  lua_Integer value;
+  if (!is_integer_at(L, index, &value) || value < smallest || value > largest)
     luaL_argerror(L, index,
                   lua_pushfstring(L, "%s: expected an integer from %I to %I, got %s", what,
                                   (lua_Integer)smallest, (lua_Integer)largest,

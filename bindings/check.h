@@ -38,7 +38,10 @@ enum { RPL_STRIDE = 1 << 16 }; /* iterations of a loop between two checks for Ct
 /* Raise "interrupted" if Ctrl-C was pressed; for long loops in a binding. */
 void rpl_check_interrupt(lua_State *L);
 
-/* Push the value at `index` as text for messages, with quotes around a string; return the text. */
+/*
+** Push the value at `index` as text for messages, and return the text: with quotes around a string;
+** the type of a table, function or object.
+*/
 const char *rpl_push_shown(lua_State *L, int index);
 
 /* Push a list of names; the last element of the array is NULL. */
@@ -54,7 +57,10 @@ const char *rpl_push_joined(lua_State *L, int names);
 */
 const char *rpl_push_hint(lua_State *L, const char *wanted, int names, const char *lead);
 
-/* The index in `choices` (ends with NULL) of the value at `index`; -1 if it is none of them. */
+/*
+** The index in `choices` (ends with NULL) of the string at `index`, which is compared with its
+** length, as Lua's strings may contain "\0"; -1 if it is none of them.
+*/
 int rpl_find_choice(lua_State *L, int index, const char *const *choices);
 
 /* Push the message about a value that is none of the choices, with a suggestion, and return it. */
@@ -68,6 +74,18 @@ int rpl_check_choice(lua_State *L, int index, const char *const *choices, int st
 
 /* Raise if there are more than `most` arguments; push nil for missing ones. */
 void rpl_check_count(lua_State *L, const char *function, int most);
+
+/*
+** The argument at `index`. Unlike the functions of Lua's auxiliary library, they do not convert
+** strings to numbers or numbers to strings.
+*/
+lua_Integer rpl_check_integer(lua_State *L, int index);
+lua_Number rpl_check_number(lua_State *L, int index);
+const char *rpl_check_string(lua_State *L, int index, size_t *length); /* `length` may be NULL */
+
+/* The same, or `standard` if it is absent. */
+lua_Number rpl_optional_number(lua_State *L, int index, lua_Number standard);
+bool rpl_optional_boolean(lua_State *L, int index, bool standard);
 
 /* The 1-based axis at `index`, negative from the end, as 0-based; raises if it does not exist. */
 int rpl_check_axis(lua_State *L, int index, int rank);

@@ -110,8 +110,8 @@ static int corpus_read(lua_State *L)
 static int corpus_draw(lua_State *L)
 {
   rpl_check_count(L, "corpus:draw", 5);
-  RpRandom random = {.seed = (uint64_t)luaL_checkinteger(L, 2),
-                     .counter = (uint64_t)luaL_checkinteger(L, 3)};
+  RpRandom random = {.seed = (uint64_t)rpl_check_integer(L, 2),
+                     .counter = (uint64_t)rpl_check_integer(L, 3)};
   const int64_t length = check_length(L, 4);
   const int64_t count = check_count(L, 5, length);
   RpTensor **tokens = rpl_new_tensor(L);
@@ -167,7 +167,7 @@ static int corpus_create(lua_State *L)
   rpl_check_count(L, "corpus_create", 3);
   const char *path = rpl_check_path(L, 1);
   const int64_t vocabulary = rpl_check_range(L, 2, "vocabulary", 1, INT32_MAX);
-  const uint64_t key = (uint64_t)luaL_checkinteger(L, 3);
+  const uint64_t key = (uint64_t)rpl_check_integer(L, 3);
   RpCorpusWriter **slot = lua_newuserdatauv(L, sizeof(RpCorpusWriter *), 0);
   *slot = NULL;
   luaL_setmetatable(L, WRITER);
@@ -181,7 +181,7 @@ static int put_text(lua_State *L, const char *function,
 {
   rpl_check_count(L, function, 2);
   size_t bytes;
-  const char *start = luaL_checklstring(L, 2, &bytes);
+  const char *start = rpl_check_string(L, 2, &bytes);
   rpl_check(L, put(check_writer(L), (RpText){start, (int64_t)bytes}));
   return 0;
 }

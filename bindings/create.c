@@ -158,7 +158,7 @@ static RpTensor *full(lua_State *L)
 {
   int64_t shape[RP_MAX_RANK];
   RpDtype dtype;
-  const double value = luaL_checknumber(L, 2);
+  const double value = rpl_check_number(L, 2);
   const int rank = rpl_check_form(L, 1, 3, shape, &dtype);
   return rp_tensor_full(dtype, rank, shape, value);
 }
@@ -183,8 +183,8 @@ static RpTensor *full(lua_State *L)
 */
 static RpTensor *arange(lua_State *L)
 {
-  const double first = luaL_checknumber(L, 1), last = luaL_checknumber(L, 2);
-  const double step = luaL_optnumber(L, 3, 1);
+  const double first = rpl_check_number(L, 1), last = rpl_check_number(L, 2);
+  const double step = rpl_optional_number(L, 3, 1);
   const RpDtype dtype = rpl_optional_dtype(L, 4, RP_FLOAT32);
   return rp_tensor_arange(first, last, step, dtype);
 }
@@ -209,7 +209,7 @@ static RpTensor *arange(lua_State *L)
 */
 static RpTensor *linspace(lua_State *L)
 {
-  const double first = luaL_checknumber(L, 1), last = luaL_checknumber(L, 2);
+  const double first = rpl_check_number(L, 1), last = rpl_check_number(L, 2);
   luaL_argcheck(L, isfinite(first), 1, "expected a finite number");
   luaL_argcheck(L, isfinite(last), 2, "expected a finite number");
   const int64_t count = rpl_check_range(L, 3, "count", 2, INT64_MAX);

@@ -227,7 +227,7 @@ static int put(lua_State *L, bool *created)
 {
   const char *path = rpl_check_path(L, 1);
   size_t length;
-  const char *text = luaL_checklstring(L, 2, &length);
+  const char *text = rpl_check_string(L, 2, &length);
   const RpStatus status = rp_file_put(path, text, length, created);
   if (status == RP_BAD_FILE) {
     lua_pushnil(L);

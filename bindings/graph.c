@@ -26,7 +26,7 @@ static int parameter(lua_State *L)
 {
   rpl_check_count(L, "parameter", 2);
   RpTensor *tensor = rpl_check_tensor(L, 1);
-  rpl_check(L, rp_parameter_set(tensor, lua_isnoneornil(L, 2) || lua_toboolean(L, 2)));
+  rpl_check(L, rp_parameter_set(tensor, rpl_optional_boolean(L, 2, true)));
   lua_settop(L, 1);
   return 1;
 }
@@ -314,6 +314,11 @@ static int call_differentiable(lua_State *L)
   if (count < 1 || count > MOST)
     return luaL_error(L, "differentiable: expected 1 to %d tensors, got %d", MOST, count);
   luaL_checkstack(L, count + 12, "differentiable: too many inputs");
+  for (int i = 1; i <= count; i++) {
+    const char *got = NULL;
+    if (rpl_to_tensor(L, i, &got) == NULL)
+      return luaL_error(L, "differentiable: expected a tensor as input %d, got %s", i, got);
+  }
   RpTensor **inputs = lua_newuserdatauv(L, (size_t)count * sizeof(RpTensor *), 0);
   push_kept(L, lua_upvalueindex(2), count);
   const int kept = lua_gettop(L);

@@ -34,7 +34,7 @@ RpTensor *rpl_push_scalar(lua_State *L, int index, RpDtype dtype)
 {
   if (dtype == RP_INT32)
     rpl_check_range(L, index, "with int32", INT32_MIN, INT32_MAX);
-  const double value = luaL_checknumber(L, index);
+  const double value = rpl_check_number(L, index);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_full(dtype, 0, NULL, value);
   if (*slot == NULL)

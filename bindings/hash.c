@@ -15,7 +15,7 @@ static int hash(lua_State *L)
 {
   rpl_check_count(L, "hash", 2);
   size_t bytes;
-  const char *data = luaL_checklstring(L, 1, &bytes);
+  const char *data = rpl_check_string(L, 1, &bytes);
   const lua_Integer before = luaL_optinteger(L, 2, (lua_Integer)RP_HASH_START);
   lua_pushinteger(L, (lua_Integer)rp_hash((uint64_t)before, data, bytes));
   return 1;

@@ -158,7 +158,7 @@ static int tensor_newindex(lua_State *L)
                          "gradient, which would be lost; store y:detach(), or combine tensors with "
                          "roper.stack, roper.cat or roper.where");
   const Selection target = push_selected(L, true);
-  RpTensor *values = rpl_push_values(L, 3, (*target.view)->dtype);
+  RpTensor *values = rpl_push_values(L, 3, (*target.view)->dtype, "assign");
   if (target.count == 0)
     rpl_check(L, rp_tensor_assign(*target.view, values));
   else

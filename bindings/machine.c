@@ -62,7 +62,7 @@ static int matmul_precision(lua_State *L)
 /*
 ** @class Machine
 ** @field processor string name of the processor
-** @field blas_core string kernels chosen by OpenBLAS
+** @field blas_core string kernels chosen by OpenBLAS, or "unknown" with another BLAS
 ** @field instructions string instruction set of roper's kernels: portable, x86-64-v3 or x86-64-v4;
 **   with bfloat16 operands, that of the matrix products, which can also be avx512-bf16 or amx-bf16
 ** @field matmul_precision string

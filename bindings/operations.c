@@ -127,7 +127,7 @@ static RpTensor *linear_bfloat16(lua_State *L)
 */
 static RpTensor *layer_norm(lua_State *L)
 {
-  const double epsilon = luaL_optnumber(L, 4, 1e-5);
+  const double epsilon = rpl_optional_number(L, 4, 1e-5);
   RpTensor *x = rpl_check_tensor(L, 1), *gain = rpl_check_tensor(L, 2);
   RpTensor *bias = rpl_check_tensor(L, 3);
   return rp_op_layer_norm(x, gain, bias, epsilon);
@@ -152,7 +152,7 @@ static RpTensor *layer_norm(lua_State *L)
 */
 static RpTensor *rms_norm(lua_State *L)
 {
-  const double epsilon = luaL_optnumber(L, 3, 1e-5);
+  const double epsilon = rpl_optional_number(L, 3, 1e-5);
   return rp_op_rms_norm(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2), epsilon);
 }
 
@@ -235,7 +235,7 @@ static RpTensor *index_select(lua_State *L)
 **     0 2
 ** @param condition tensor int32, such as a mask
 ** @param a tensor|number
-** @param b tensor|number; at least one of them a tensor
+** @param b tensor|number at least one of them a tensor
 ** @return tensor y of the broadcast shape
 */
 static RpTensor *where(lua_State *L)
@@ -405,9 +405,12 @@ static RpTensor *linear_cross_entropy(lua_State *L)
 */
 static RpTensor *dropout(lua_State *L)
 {
-  const double p = luaL_checknumber(L, 2);
-  const uint64_t seed = lua_isnoneornil(L, 3) ? rpl_next_seed() : (uint64_t)luaL_checkinteger(L, 3);
-  return rp_op_dropout(rpl_check_tensor(L, 1), p, seed);
+  const double p = rpl_check_number(L, 2);
+  RpTensor *x = rpl_check_tensor(L, 1);
+  const bool is_valid = rp_dtype_is_float(x->dtype) && p >= 0 && p < 1;
+  const bool is_given = !lua_isnoneornil(L, 3);
+  const uint64_t drawn = is_valid && !is_given ? rpl_next_seed() : 0;
+  return rp_op_dropout(x, p, is_given ? (uint64_t)rpl_check_integer(L, 3) : drawn);
 }
 
 /*
@@ -431,11 +434,14 @@ static RpTensor *round_to(lua_State *L)
   static const char *const formats[] = {"float16", "bfloat16", NULL};
   const int format = rpl_find_choice(L, 2, formats);
   RpDtype dtype;
-  if (format < 0 && rp_dtype_from_name(luaL_checkstring(L, 2), &dtype))
-    luaL_error(L, "round_to: expected one of float16, bfloat16, got \"%s\"; :to() converts to it",
-               lua_tostring(L, 2));
+  if (format < 0 && rp_dtype_from_name(rpl_check_string(L, 2, NULL), &dtype))
+    luaL_argerror(L, 2,
+                  lua_pushfstring(L,
+                                  "expected one of float16, bfloat16, got \"%s\"; :to() converts "
+                                  "to it",
+                                  lua_tostring(L, 2)));
   else if (format < 0)
-    luaL_error(L, "round_to: %s", rpl_push_refusal(L, 2, formats));
+    luaL_argerror(L, 2, rpl_push_refusal(L, 2, formats));
   return rp_op_unary(format == 0 ? RP_ROUND_FLOAT16 : RP_ROUND_BFLOAT16, rpl_check_tensor(L, 1));
 }
 
@@ -466,7 +472,8 @@ static RpTensor *round_to(lua_State *L)
 */
 static RpTensor *rotate(lua_State *L)
 {
-  return rp_op_rotate_by(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2), lua_toboolean(L, 3));
+  return rp_op_rotate_by(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2),
+                         rpl_optional_boolean(L, 3, false));
 }
 
 /*

@@ -43,8 +43,8 @@ static int adam_step(lua_State *L)
   static const char *const names[] = {"rate",           "beta1", "beta2",       "epsilon",
                                       "decay",          "l2",    "correction1", "correction2",
                                       "gradient_scale", NULL};
-  rpl_check_count(L, "adam", 4);
-  const RplOptions options = rpl_options(L, 4, "adam", names);
+  rpl_check_count(L, "adam_step", 4);
+  const RplOptions options = rpl_options(L, 4, "adam_step", names);
   const RpAdam settings = {.rate = rpl_option_number(&options, "rate", 1e-3),
                            .beta1 = rpl_option_number(&options, "beta1", 0.9),
                            .beta2 = rpl_option_number(&options, "beta2", 0.999),
@@ -91,8 +91,8 @@ static int adam_step(lua_State *L)
 static int sgd_step(lua_State *L)
 {
   static const char *const names[] = {"rate", "momentum", "l2", "nesterov", "gradient_scale", NULL};
-  rpl_check_count(L, "sgd", 3);
-  const RplOptions options = rpl_options(L, 3, "sgd", names);
+  rpl_check_count(L, "sgd_step", 3);
+  const RplOptions options = rpl_options(L, 3, "sgd_step", names);
   const RpSgd settings = {.rate = rpl_option_number(&options, "rate", 1e-2),
                           .momentum = rpl_option_number(&options, "momentum", 0),
                           .l2 = rpl_option_number(&options, "l2", 0),

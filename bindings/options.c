@@ -15,11 +15,7 @@ RplOptions rpl_options(lua_State *L, int index, const char *function, const char
   lua_pushnil(L);
   while (lua_next(L, index) != 0) {
     lua_pop(L, 1);
-    const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-    const char *const *known = names;
-    while (name != NULL && *known != NULL && strcmp(*known, name) != 0)
-      known++;
-    if (name != NULL && *known != NULL)
+    if (rpl_find_choice(L, -1, names) >= 0)
       continue;
     rpl_push_names(L, names);
     const char *option = luaL_tolstring(L, -2, NULL);

@@ -8,7 +8,20 @@
 #include "core/ops/ops.h"
 #include "core/tensor/copy.h"
 
-RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double offset)
+/*
+** Raise an error unless the items of the list at `index` are numbers or lists; `what` is the
+** function and the argument.
+*/
+static void check_items(lua_State *L, int index, const char *what)
+{
+  for (lua_Integer i = 1; lua_rawgeti(L, index, i) != LUA_TNIL; i++, lua_pop(L, 1))
+    if (lua_type(L, -1) != LUA_TNUMBER && !lua_istable(L, -1))
+      luaL_error(L, "%s: expected numbers, got %s as element %I", what, rpl_push_shown(L, -1), i);
+  lua_pop(L, 1);
+}
+
+RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double offset,
+                               const char *what)
 {
   RpPositions positions = {.list = NULL, .offset = offset};
   index = lua_absindex(L, index);
@@ -22,6 +35,7 @@ RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double off
     *slot = rp_tensor_full(RP_FLOAT64, 1, &time, lua_tonumber(L, index));
   } else {
     if (lua_istable(L, index)) { /* tensor(list, "float64") */
+      check_items(L, index, what);
       lua_getfield(L, LUA_REGISTRYINDEX, RPL_ROTARY ".tensor");
       lua_pushvalue(L, index);
       lua_pushstring(L, "float64");
@@ -33,7 +47,7 @@ RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double off
     const char *got;
     const RpTensor *given = rpl_to_tensor(L, -2, &got);
     if (given == NULL)
-      luaL_error(L, "positions: expected a number, a list or a tensor, got %s", got);
+      luaL_error(L, "%s: expected a number, a list or a tensor, got %s", what, got);
     *slot = rp_tensor_convert(given, RP_FLOAT64);
     lua_remove(L, -2);
   }
@@ -46,12 +60,14 @@ RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double off
 /* Push the list or tensor at `index`, the value of option `name`, as a new tensor. */
 static RpTensor *push_list(lua_State *L, int index, const char *name, RpDtype dtype)
 {
+  const char *what = lua_pushfstring(L, "rope: option %s", name);
+  if (lua_istable(L, index))
+    check_items(L, index, what);
+  else if (luaL_testudata(L, index, RPL_TENSOR) == NULL)
+    luaL_error(L, "%s: expected a list or a tensor, got %s", what, luaL_typename(L, index));
   lua_getfield(L, LUA_REGISTRYINDEX, RPL_ROTARY ".tensor");
   lua_pushvalue(L, index);
   lua_pushstring(L, rp_dtype_name(dtype));
-  if (!lua_istable(L, -2) && luaL_testudata(L, -2, RPL_TENSOR) == NULL)
-    luaL_error(L, "rope: option %s: expected a list or a tensor, got %s", name,
-               luaL_typename(L, -2));
   lua_call(L, 2, 1);
   return rpl_check_tensor(L, -1);
 }
@@ -187,7 +203,8 @@ static int rotate_part(lua_State *L, const char *name, bool inverse)
     return luaL_error(L, "%s: expected [..., time, %I], got %s", name, (lua_Integer)scheme->dim,
                       rp_tensor_shape_text(&x));
   const int64_t time = x.rank > 1 ? x.shape[x.rank - 2] : 1;
-  const RpPositions positions = rpl_push_positions(L, 3, time, 0);
+  const RpPositions positions =
+      rpl_push_positions(L, 3, time, 0, lua_pushfstring(L, "%s: positions", name));
   if (!is_rotated) {
     lua_pushvalue(L, 2);
     return 1;
@@ -258,9 +275,9 @@ static int unrotate(lua_State *L)
 */
 static RpTensor *matrix(lua_State *L)
 {
-  luaL_checknumber(L, 2);
+  rpl_check_number(L, 2);
   const RpRotary *scheme = rpl_check_rotary(L, 1);
-  const RpPositions positions = rpl_push_positions(L, 2, scheme->dim, 0);
+  const RpPositions positions = rpl_push_positions(L, 2, scheme->dim, 0, "matrix: position");
   return rp_rotary_matrix(rpl_check_rotary(L, 1), &positions);
 }
 
@@ -278,7 +295,7 @@ static RpTensor *matrix(lua_State *L)
 static int only(lua_State *L)
 {
   rpl_check_count(L, "only", 2);
-  const char *letters = luaL_checkstring(L, 2);
+  const char *letters = rpl_check_string(L, 2, NULL);
   RpRotary *copy = new_rotary(L);
   rpl_check(L, rp_rotary_only(copy, rpl_check_rotary(L, 1), letters));
   return 1;

@@ -101,7 +101,7 @@ static RpTensor *randint(lua_State *L)
 static int set_seed(lua_State *L)
 {
   rpl_check_count(L, "seed", 1);
-  generator = (RpRandom){.seed = (uint64_t)luaL_checkinteger(L, 1)};
+  generator = (RpRandom){.seed = (uint64_t)rpl_check_integer(L, 1)};
   return 0;
 }
 
@@ -122,7 +122,7 @@ static int random_state(lua_State *L)
 {
   rpl_check_count(L, "random_state", 2);
   if (!lua_isnil(L, 1) || !lua_isnil(L, 2)) {
-    const lua_Integer seed = luaL_checkinteger(L, 1), counter = luaL_checkinteger(L, 2);
+    const lua_Integer seed = rpl_check_integer(L, 1), counter = rpl_check_integer(L, 2);
     generator = (RpRandom){(uint64_t)seed, (uint64_t)counter};
   }
   lua_pushinteger(L, (lua_Integer)generator.seed);
@@ -141,7 +141,7 @@ static int random_state(lua_State *L)
 static int random_permuted(lua_State *L)
 {
   rpl_check_count(L, "random_permuted", 3);
-  const uint64_t seed = (uint64_t)luaL_checkinteger(L, 1);
+  const uint64_t seed = (uint64_t)rpl_check_integer(L, 1);
   const int64_t count = rpl_check_range(L, 2, "count", 1, INT64_MAX);
   const int64_t index = rpl_check_range(L, 3, "index", 1, count) - 1;
   const uint64_t image = rp_random_permuted(seed, (uint64_t)count, (uint64_t)index);
@@ -161,7 +161,7 @@ static int random_permuted(lua_State *L)
 static int random_below(lua_State *L)
 {
   rpl_check_count(L, "random_below", 3);
-  RpRandom random = {(uint64_t)luaL_checkinteger(L, 1), (uint64_t)luaL_checkinteger(L, 2)};
+  RpRandom random = {(uint64_t)rpl_check_integer(L, 1), (uint64_t)rpl_check_integer(L, 2)};
   const int64_t bound = rpl_check_range(L, 3, "bound", 1, UINT32_MAX);
   lua_pushinteger(L, rp_random_below(&random, (uint32_t)bound));
   lua_pushinteger(L, (lua_Integer)random.counter);

@@ -49,7 +49,7 @@ static int ranks_combine(lua_State *L)
   static const char *const names[] = {[RP_RANKS_SUM] = "sum", [RP_RANKS_LEAST] = "least", NULL};
   rpl_check_count(L, "ranks_combine", 2);
   const RpRanksOp op = (RpRanksOp)luaL_checkoption(L, 1, NULL, names);
-  double value = luaL_checknumber(L, 2);
+  double value = rpl_check_number(L, 2);
   check_joined(L, "ranks_combine");
   rpl_check(L, rp_ranks_combine(op, &value));
   lua_pushnumber(L, value);
@@ -68,7 +68,7 @@ static int ranks_leave(lua_State *L)
 {
   rpl_check_count(L, "ranks_leave", 2);
   luaL_checktype(L, 1, LUA_TBOOLEAN);
-  const double seconds = luaL_checknumber(L, 2);
+  const double seconds = rpl_check_number(L, 2);
   check_joined(L, "ranks_leave");
   const int first = rp_ranks_leave(lua_toboolean(L, 1), seconds);
   if (first >= 0)

@@ -10,7 +10,7 @@ static RpTensor *check_reduction(lua_State *L, int *axis, bool *keep)
 {
   RpTensor *x = rpl_check_tensor(L, 1);
   *axis = lua_isnoneornil(L, 2) ? RP_ALL_AXES : rpl_check_axis(L, 2, x->rank);
-  *keep = lua_toboolean(L, 3);
+  *keep = rpl_optional_boolean(L, 3, false);
   return x;
 }
 
@@ -21,7 +21,7 @@ static RpTensor *reduce(lua_State *L)
   bool keep, axes[RP_MAX_RANK];
   if (lua_istable(L, 2)) {
     rpl_check_axes(L, 2, rpl_check_tensor(L, 1)->rank, axes);
-    return rp_op_reduce_axes(op, rpl_check_tensor(L, 1), axes, lua_toboolean(L, 3));
+    return rp_op_reduce_axes(op, rpl_check_tensor(L, 1), axes, rpl_optional_boolean(L, 3, false));
   }
   RpTensor *x = check_reduction(L, &axis, &keep);
   return rp_op_reduce(op, x, axis, keep);
@@ -55,7 +55,7 @@ static RpTensor *argsort(lua_State *L)
   RpTensor *x = rpl_check_tensor(L, 1);
   luaL_argcheck(L, x->rank > 0, 1, "expected at least one axis, got a scalar");
   const int axis = lua_isnil(L, 2) ? x->rank - 1 : rpl_check_axis(L, 2, x->rank);
-  return rp_tensor_argsort(x, axis, lua_toboolean(L, 3), 1);
+  return rp_tensor_argsort(x, axis, rpl_optional_boolean(L, 3, false), 1);
 }
 
 static const RplOperation table[] = {

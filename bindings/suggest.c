@@ -59,9 +59,10 @@ const char *rpl_push_hint(lua_State *L, const char *wanted, int names, const cha
 
 int rpl_find_choice(lua_State *L, int index, const char *const *choices)
 {
-  const char *name = lua_type(L, index) == LUA_TSTRING ? lua_tostring(L, index) : NULL;
+  size_t length = 0;
+  const char *name = lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, &length) : NULL;
   for (int i = 0; name != NULL && choices[i] != NULL; i++)
-    if (strcmp(name, choices[i]) == 0)
+    if (strlen(choices[i]) == length && memcmp(name, choices[i], length) == 0)
       return i;
   return -1;
 }
@@ -100,7 +101,7 @@ int rpl_check_choice(lua_State *L, int index, const char *const *choices, int st
 static int nearest(lua_State *L)
 {
   rpl_check_count(L, "nearest", 2);
-  const char *wanted = luaL_checkstring(L, 1);
+  const char *wanted = rpl_check_string(L, 1, NULL);
   luaL_checktype(L, 2, LUA_TTABLE);
   lua_pushstring(L, nearest_of(L, wanted, 2));
   return 1;
@@ -117,7 +118,7 @@ static int nearest(lua_State *L)
 static int hint(lua_State *L)
 {
   rpl_check_count(L, "hint", 3);
-  const char *wanted = luaL_checkstring(L, 1), *lead = luaL_optstring(L, 3, NULL);
+  const char *wanted = rpl_check_string(L, 1, NULL), *lead = luaL_optstring(L, 3, NULL);
   luaL_checktype(L, 2, LUA_TTABLE);
   rpl_push_hint(L, wanted, 2, lead);
   return 1;

@@ -24,7 +24,7 @@ static RpTask *check_task(lua_State *L)
 static RpText check_text(lua_State *L, int index)
 {
   size_t bytes;
-  const char *start = luaL_checklstring(L, index, &bytes);
+  const char *start = rpl_check_string(L, index, &bytes);
   return (RpText){start, (int64_t)bytes};
 }
 
@@ -342,6 +342,8 @@ static int task_poses(lua_State *L)
 {
   rpl_check_count(L, "task:poses", 3);
   RpText question = check_text(L, 2), answer;
+  if (!lua_isnil(L, 3))
+    check_text(L, 3);
   RpTask *task = check_task(L);
   lua_pushboolean(L, task->kind->solve(task, question, &answer) == RP_OK);
   return 1;
@@ -468,8 +470,8 @@ static int task_set_random(lua_State *L)
 {
   rpl_check_count(L, "task:set_random", 3);
   RpTask *task = check_task(L);
-  uint64_t seed = (uint64_t)luaL_checkinteger(L, 2);
-  uint64_t counter = (uint64_t)luaL_checkinteger(L, 3);
+  uint64_t seed = (uint64_t)rpl_check_integer(L, 2);
+  uint64_t counter = (uint64_t)rpl_check_integer(L, 3);
   task->random = (RpRandom){seed, counter};
   return 0;
 }

@@ -83,7 +83,7 @@ static void push_names(lua_State *L, const char *const *names)
 static int list_options(lua_State *L)
 {
   rpl_check_count(L, "roper.tasks.options", 1);
-  const char *name = luaL_checkstring(L, 1);
+  const char *name = rpl_check_string(L, 1, NULL);
   int kind = 0;
   while (rp_task_kinds[kind] != NULL && strcmp(rp_task_kinds[kind]->name, name) != 0)
     kind++;

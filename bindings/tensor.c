@@ -387,21 +387,21 @@ static RpTensor *as_numbers(RpTensor *tensor)
 */
 static RpTensor *tensor_to(lua_State *L)
 {
-  luaL_checkstring(L, 2);
+  rpl_check_string(L, 2, NULL);
   const RpDtype dtype = rpl_optional_dtype(L, 2, RP_FLOAT32);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   return dtype == tensor->dtype && !tensor->is_mask ? rp_tensor_retain(tensor)
                                                     : as_numbers(rp_op_convert(tensor, dtype));
 }
 
-RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype)
+RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype, const char *what)
 {
   if (lua_type(L, index) == LUA_TNUMBER)
     return rpl_push_scalar(L, index, dtype);
   const char *got;
   RpTensor *tensor = rpl_to_tensor(L, index, &got);
   if (tensor == NULL)
-    luaL_error(L, "assign: expected a number or a tensor, got %s", got);
+    luaL_error(L, "%s: expected a number or a tensor, got %s", what, got);
   lua_pushvalue(L, index);
   return tensor;
 }
@@ -423,7 +423,7 @@ RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype)
 static int tensor_copy(lua_State *L)
 {
   rpl_check_count(L, "copy", 2);
-  RpTensor *source = rpl_push_values(L, 2, rpl_check_tensor(L, 1)->dtype);
+  RpTensor *source = rpl_push_values(L, 2, rpl_check_tensor(L, 1)->dtype, "copy: source");
   rpl_check(L, rp_tensor_assign(rpl_check_tensor(L, 1), source));
   lua_settop(L, 1);
   return 1;
@@ -445,7 +445,7 @@ static int tensor_copy(lua_State *L)
 static int tensor_fill(lua_State *L)
 {
   rpl_check_count(L, "fill", 2);
-  const double value = luaL_checknumber(L, 2);
+  const double value = rpl_check_number(L, 2);
   rpl_check(L, rp_tensor_fill(rpl_check_tensor(L, 1), value));
   lua_settop(L, 1);
   return 1;

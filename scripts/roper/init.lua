@@ -1,6 +1,7 @@
 --- roper: a workbench for rotary position encodings.
 --- `require "roper"` returns one table: the functions of the C core (tensors, operations,
 --- attention, tasks) and the Lua modules, each loaded on first use.
+local arity = require "roper.base.arity"
 local core = require "roper.core"
 
 local M = {}
@@ -8,9 +9,10 @@ local M = {}
 M.version = require "roper.base.version"
 
 local attention = require "roper.attention"
-M.position = require "roper.position"
+M.position = arity.limit(require "roper.position")
+arity.limit(attention)
 M.attention = attention.attention
-M.attention_weights = attention.weights
+M.attention_weights = attention.attention_weights
 M.linear_attention = attention.linear_attention
 
 -- Loaded on first use, since it requires roper.model, which requires roper.position.
@@ -20,17 +22,17 @@ setmetatable(M.position, {
   end,
   __index = function(position, name)
     if name == "check" then
-      position.check = require("roper.model.battery").check
+      position.check = arity.limit(require "roper.model.battery").check
       return position.check
     end
   end,
 })
 
 --- Reference implementations of attention in float64: slow, to check the fast ones.
-M.oracle = { attention = attention.oracle, linear_attention = attention.linear_oracle }
+M.oracle = arity.limit(attention.oracle)
 
 --- Attention in plain Lua, easy to read and to change.
-M.eager = { attention = require("roper.attention.eager").attention }
+M.eager = { attention = arity.limit(require "roper.attention.eager").attention }
 
 -- Modules loaded on first use, to keep the start of short scripts fast.
 local lazy = {
@@ -93,7 +95,7 @@ for name, value in pairs(core) do
   end
 end
 
-for name, operation in pairs(require "roper.base.operations") do
+for name, operation in pairs(arity.limit(require "roper.base.operations")) do
   M[name], core.tensor_metatable.methods[name] = operation, operation
 end
 
@@ -116,9 +118,11 @@ setmetatable(M, {
   __index = function(_, name)
     local value
     if lazy[name] then
-      value = require(lazy[name])
+      value = arity.limit(require(lazy[name]))
     elseif functions[name] then
-      value = require(functions[name][1])[functions[name][2]]
+      local module, key = table.unpack(functions[name])
+      arity.limit_one(require(module), key)
+      value = require(module)[key]
     else
       error(("roper has no field %q"):format(tostring(name))
         .. require("roper.base.suggest").hint(tostring(name), names()), 2)

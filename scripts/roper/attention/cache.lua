@@ -4,6 +4,7 @@
 --- rotates only queries and output. Prompts of different lengths are padded on the left: padding is
 --- hidden by a mask, and positions count from the first token of each prompt.
 local arguments = require "roper.base.arguments"
+local arity = require "roper.base.arity"
 local core = require "roper.core"
 local options_of = require "roper.base.options"
 local schemes = require "roper.position.scheme"
@@ -42,7 +43,8 @@ local function check_lengths(o)
     error(("cache: lengths: expected one for each of %d rows, got %d"):format(o.batch, #o.lengths),
       3)
   end
-  for _, length in ipairs(o.lengths) do
+  for row = 1, o.batch do
+    local length = o.lengths[row]
     if math.type(length) ~= "integer" or length < 1 or length > o.length then
       error(("cache: lengths: expected integers from 1 to %d, got %s"):format(o.length,
         tostring(length)), 3)
@@ -104,6 +106,10 @@ end
 ---@return CacheLayer layer
 function Cache:layer(i)
   arguments.self("Cache:layer", self, Cache)
+  arguments.check("layer", "i", "integer", i)
+  if not self.layers[i] then
+    error(("layer: i: expected a layer from 1 to %d, got %d"):format(#self.layers, i), 2)
+  end
   if self.broken then
     error("cache: " .. self.broken, 0)
   end
@@ -145,6 +151,7 @@ end
 ---@return boolean yes
 function Cache:holds(count)
   arguments.self("Cache:holds", self, Cache)
+  arguments.check("holds", "count", "integer", count)
   return self.filled == count and not self.broken
 end
 
@@ -186,12 +193,12 @@ function Cache:select(rows)
   self:layer(1) -- raises an error if the cache is broken
   for _, row in ipairs(rows) do
     if math.type(row) ~= "integer" or row < 1 or row > self.batch then
-      error(("select: expected rows from 1 to %d, got %s"):format(self.batch,
+      error(("select: rows: expected rows from 1 to %d, got %s"):format(self.batch,
         options_of.shown(row)), 2)
     end
   end
   if #rows == 0 then
-    error("select: expected a list of at least one row, got none", 2)
+    error("select: rows: expected a list of at least one row, got none", 2)
   end
   local index = core.tensor(rows, "int32")
   local function selected(x)
@@ -249,6 +256,7 @@ end
 ---@return tensor positions [batch, time], float64
 function CacheLayer:positions(time)
   arguments.self("CacheLayer:positions", self, CacheLayer)
+  arguments.check("positions", "time", "integer", time)
   return self.cache:next_positions(time)
 end
 
@@ -282,7 +290,7 @@ end
 ---@return AttentionOptions options position, query_positions, key_positions, mask, state
 function CacheLayer:extend(k, v, scheme)
   arguments.self("CacheLayer:extend", self, CacheLayer)
-  arguments.check("extend", "k", "tensor", k, "v", "tensor", v)
+  arguments.check("extend", "k", "tensor", k, "v", "tensor", v, "scheme", "scheme|rotary?", scheme)
   local cache, time = self.cache, k:size(3)
   local total = cache.filled + time
   if k:size(1) ~= cache.batch then
@@ -305,5 +313,8 @@ function CacheLayer:extend(k, v, scheme)
     mask = mask,
   }
 end
+
+arity.limit(Cache)
+arity.limit(CacheLayer)
 
 return M

@@ -28,6 +28,16 @@ function M.tensor(source, y, dtype, sizes, whole)
   return y
 end
 
+--- Raises an error unless a value is a tensor of keys or values.
+---@param name string "k" or "v"
+---@param x any
+function M.heads(name, x)
+  if not format.is_tensor(x) or x:rank() ~= 4 then
+    error(("attention: %s: expected a tensor [batch, heads, time, features], got %s"):format(name,
+      kind(x)), 0)
+  end
+end
+
 --- Returns the result of a scheme's method, checked like `tensor`.
 ---@param scheme Scheme
 ---@param method string

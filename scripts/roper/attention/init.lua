@@ -1,11 +1,23 @@
 --- Attention with a position scheme: a rotary of the core, or a Scheme, which is defined by
 --- methods.
+local arguments = require "roper.base.arguments"
+local checked = require "roper.attention.checked"
 local core = require "roper.core"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
 local hooks = require "roper.base.hooks"
 
-local M = {}
+local oracle = {}
+
+local M = { oracle = oracle }
+
+-- Raises an error in the name of a function unless its arguments have the right types. It ends with
+-- a tail call, so that errors point to the caller of the function.
+local function check(name, q, k, v, options)
+  return arguments.check(name, "q", "tensor", q, "k", "tensor", k, "v", "tensor", v, "options",
+    "table?", options, "option position", "position?",
+    type(options) == "table" and options.position or nil)
+end
 
 -- Runs an attention function of the core with the rotations of a Scheme applied to q, k, v and
 -- output.
@@ -52,7 +64,8 @@ end
 ---@param k tensor [batch, kv_heads, Tk, d]; kv_heads divides heads
 ---@param options? AttentionOptions
 ---@return tensor a [batch, heads, Tq, Tk]; each row sums to 1, or is 0 if the query sees no key
-function M.weights(q, k, options)
+function M.attention_weights(q, k, options)
+  check("attention_weights", q, k, k, options)
   local scheme = setting.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
     return core.attention_weights(q, k, setting.for_core(options, scheme))
@@ -94,6 +107,7 @@ end
 ---@return tensor? weights [batch, heads, Tq, Tk], before dropout, without a gradient; only with
 ---   the option `weights`
 function M.attention(q, k, v, options)
+  check("attention", q, k, v, options)
   if hooks.wants_weights() then
     local o, weights = hooks.attention(M.attention, require("roper.attention.eager").scores, q, k,
       v, options)
@@ -106,6 +120,7 @@ function M.attention(q, k, v, options)
   if not schemes.is_scheme(scheme) then
     return core.attention(q, k, v, setting.for_core(options, scheme))
   end
+  checked.heads("v", v)
   k, v = setting.with_all_heads(q, k, v)
   local s = not (scheme.carry or scheme.transport) and setting.new(scheme, q, k, options, v)
   if not s or scheme.values and not s.positions.shift then
@@ -138,7 +153,8 @@ end
 ---@param options? AttentionOptions without dropout
 ---@return tensor output [batch, heads, Tq, dv], float64
 ---@return tensor weights [batch, heads, Tq, Tk], float64
-function M.oracle(q, k, v, options)
+function oracle.attention(q, k, v, options)
+  check("oracle.attention", q, k, v, options)
   local scheme = setting.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
     return core.oracle_attention(q, k, v, setting.for_core(options, scheme))
@@ -149,6 +165,8 @@ function M.oracle(q, k, v, options)
         .. "use roper.eager.attention"):format(scheme.name, method), 2)
     end
   end
+  checked.heads("k", k)
+  checked.heads("v", v)
   k, v = setting.with_all_heads(q, k, v)
   q, k, v = q:to "float64", k:to "float64", v:to "float64"
   return through(core.oracle_attention, setting.new(scheme, q, k, options, v), q, k, v)
@@ -190,6 +208,7 @@ end
 ---@param options? LinearAttentionOptions
 ---@return tensor output [batch, heads, Tq, dv]
 function M.linear_attention(q, k, v, options)
+  check("linear_attention", q, k, v, options)
   k, v = setting.with_all_heads(q, k, v)
   return core.linear_attention(q, k, v, linear(options, q))
 end
@@ -214,7 +233,8 @@ end
 ---@param options? LinearAttentionOptions
 ---@return tensor output [batch, heads, Tq, dv], float64
 ---@return tensor weights [batch, heads, Tq, Tk], float64
-function M.linear_oracle(q, k, v, options)
+function oracle.linear_attention(q, k, v, options)
+  check("oracle.linear_attention", q, k, v, options)
   k, v = setting.with_all_heads(q, k, v)
   return core.oracle_linear_attention(q, k, v, linear(options, q))
 end

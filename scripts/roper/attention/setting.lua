@@ -26,19 +26,19 @@ local M = {}
 local Setting = {}
 Setting.__index = Setting
 
-local POSITION <const> = { "position", "any?", nil, 'a scheme, its name with any options, '
+local POSITION <const> = { "position", "position?", nil, 'a scheme, its name with any options, '
   .. '"yarn{factor=4}", {type = name, ...}, or names joined by "+"',
   type = "string|table|Scheme|rotary", shown = '"none"' }
 
 options_of.define("AttentionOptions", {
   parent = "AttentionPositions",
   POSITION,
-  { "mask", "any?", nil, "int32, broadcast to [batch, heads, Tq, Tk]; 0 hides a key",
-    type = "tensor" },
-  { "bias", "any?", nil, "added to the scaled scores, with a gradient; each of floats, broadcast "
-    .. "to [batch, heads, Tq, Tk]; a bias with five axes, [batch, heads, Tq, Tk, R], is indexed by "
-    .. "distance, clip(j - i - first, 0, R - 1)", type = "tensor|tensor[]" },
-  { "first", "any?", nil, "distance j - i of the first of the R, for all biases or for each",
+  { "mask", "tensor?", nil, "int32, broadcast to [batch, heads, Tq, Tk]; 0 hides a key" },
+  { "bias", "tensor|table?", nil, "added to the scaled scores, with a gradient; each of floats, "
+    .. "broadcast to [batch, heads, Tq, Tk]; a bias with five axes, [batch, heads, Tq, Tk, R], is "
+    .. "indexed by distance, clip(j - i - first, 0, R - 1)", type = "tensor|tensor[]" },
+  { "first", "integer|table?", nil,
+    "distance j - i of the first of the R, for all biases or for each",
     type = "integer|integer[]", shown = "0" },
   { "dropout", "probability", 0, "probability of dropping a weight" },
   { "seed", "integer?", nil, "of the dropout; by default drawn from the global generator" },
@@ -56,8 +56,8 @@ options_of.define("LinearAttentionOptions", {
 --- Options of eager attention. `input` and `state` are not passed to the core.
 M.EAGER = options_of.define("EagerOptions", {
   parent = "AttentionOptions",
-  { "input", "any?", nil, "input of the layer, for schemes that use it; its last size is the "
-    .. "d_model of a scheme given by name", type = "tensor" },
+  { "input", "tensor?", nil, "input of the layer, for schemes that use it; its last size is the "
+    .. "d_model of a scheme given by name" },
   { "state", "table?", nil, "what schemes keep for the tokens in a cache", type = "SchemeState" },
 })
 
@@ -83,6 +83,9 @@ local function add_given(list, given)
       #firsts), 0)
   end
   for i, c in ipairs(biases) do
+    if not format.is_tensor(c) then
+      error(("attention: option bias: expected a tensor, got %s"):format(options_of.shown(c)), 0)
+    end
     local first = firsts and firsts[i] or not firsts and given.first or 0
     list[i] = format.is_tensor(c) and c:rank() == 5 and { bias = c, first = first } or c
   end
@@ -186,6 +189,10 @@ end
 ---@param v? tensor [batch, heads, keys, dv]; nil if only weights are computed
 ---@return Setting
 function M.new(scheme, q, k, given, v)
+  checked.heads("k", k)
+  if v ~= nil then
+    checked.heads("v", v)
+  end
   local scale = given.scale or scheme.scale and scheme:scale(q:size(4)) or q:size(4) ^ -0.5
   local positions, x = positions_of.new(q, k, given, scale), given.input
   local self = setmetatable({ scheme = scheme, positions = positions, scale = scale, biases = {},
@@ -328,7 +335,7 @@ function Setting:carried(o, weights)
   local scheme, positions = self.scheme, self.positions
   if scheme.values then
     o = o + checked.result(scheme, "values", positions:by_weights(weights,
-      scheme:values(positions, self.input)), o:dtype(), o:shape(), true)
+      (scheme:values(positions, self.input))), o:dtype(), o:shape(), true)
   end
   if scheme.carry then
     o = o + checked.result(scheme, "carry", scheme:carry(weights, positions, self.input),

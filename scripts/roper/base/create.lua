@@ -2,6 +2,7 @@
 local check = require "roper.base.operations.check"
 local core = require "roper.core"
 local format = require "roper.base.format"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -18,22 +19,22 @@ local M = {}
 ---@return tensor y
 function M.stack(list, axis)
   if type(list) ~= "table" or #list == 0 then
-    error("stack: expected a list of tensors, got " .. (type(list) == "table" and "an empty one"
-      or type(list)), 2)
+    error("stack: list: expected a list of tensors, got " .. (type(list) == "table"
+      and "an empty one" or type(list)), 2)
   end
   for key in pairs(list) do
     if math.type(key) ~= "integer" then
-      error(("stack: unknown field %s of a list"):format(tostring(key)), 2)
+      error(("stack: list: unknown field %s of a list"):format(tostring(key)), 2)
     end
   end
-  local parts = {}
-  for i, tensor in ipairs(list) do
-    if not format.is_tensor(tensor) then
-      error(("stack: expected a tensor as element %d, got %s"):format(i, type(tensor)), 2)
+  for i = 1, #list do
+    if not format.is_tensor(list[i]) then
+      error(("stack: list: expected a tensor as element %d, got %s"):format(i, type(list[i])), 2)
     end
-    parts[i] = tensor:unsqueeze(axis or 1)
   end
-  return core.cat(parts, axis or 1)
+  check.axis("stack", list[1], axis, list[1]:rank() + 1)
+  axis = axis or 1
+  return core.cat(tables.map(list, function(tensor) return tensor:unsqueeze(axis) end), axis)
 end
 
 -- y, converted to a mask if x is one.

@@ -69,11 +69,11 @@ function M.gradcheck(f, inputs, options)
   arguments.check("gradcheck", "f", "callable", f)
   local o = options_of.check("gradcheck", options, OPTIONS)
   if type(inputs) ~= "table" then
-    error("gradcheck: expected a list of tensors, got " .. type(inputs), 2)
+    error("gradcheck: inputs: expected a list of tensors, got " .. type(inputs), 2)
   end
   local copies, weights = {}, nil
   for i, input in ipairs(inputs) do
-    check_tensor(input, "input " .. i)
+    check_tensor(input, "inputs: element " .. i)
     if input:dtype() == "int32" then
       copies[i] = input
     else

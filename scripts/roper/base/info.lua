@@ -25,11 +25,14 @@ local commit -- of the library's files; nil until the first query, false without
 ---@return string? commit nil if git does not track the files
 function M.commit()
   if commit == nil then
-    -- An installed copy may lie inside a work tree that does not track it.
+    -- An installed copy may lie inside a work tree that does not track it. describe --dirty would
+    -- lock the index, and leave the lock if this process is killed.
     local pipe = io.popen(("{ cd '%s' && git ls-files --error-unmatch init.lua >&2 && git describe "
-      .. "--always --dirty --abbrev=12 --exclude='*'; } 2>/dev/null"):format(
+      .. "--always --abbrev=12 --exclude='*' && git --no-optional-locks status --porcelain "
+      .. "--untracked-files=no; } 2>/dev/null"):format(
       require("roper.base.paths").LIBRARY:gsub("'", "'\\''")))
     local line = pipe and pipe:read "l"
+    line = line and pipe:read "l" and line .. "-dirty" or line
     if pipe then
       pipe:close()
     end

@@ -29,6 +29,7 @@ local NUMBERS <const> = {
   count = { "a non-negative integer", "integer", function(x)
     return math.type(x) == "integer" and x >= 0
   end },
+  real = { "a number", "number", function() return true end },
   number = { "a finite number", "number", function(x) return x - x == 0 end },
   amount = { "a finite non-negative number", "number", function(x)
     return x >= 0 and x < math.huge
@@ -53,6 +54,7 @@ end
 local OBJECTS <const> = {
   task = is_native "task",
   tensor = is_native "tensor",
+  rotary = is_native "rotary",
   module = function(metatable, value)
     return type(value) == "table" and metatable.is_module == true
   end,
@@ -61,37 +63,63 @@ local OBJECTS <const> = {
   end,
 }
 
+-- Kinds with values of several other kinds: a description, and these kinds.
+local UNIONS <const> = {
+  position = { "a scheme, its name or {type = name, ...}", "string|table|rotary" },
+  positions = { "a number, a list or a tensor", "real|table|tensor" },
+}
+
 -- LuaLS's types of kinds that are not Lua's.
 local TYPES <const> = { module = "Module", scheme = "Scheme", callable = "function" }
 
+-- Describes the expected values if a value has none of the kinds in a text such as "string|table".
+local function mismatch_of_all(kinds, value)
+  local list = {}
+  for kind in kinds:gmatch "[^|]+" do
+    local expected = M.mismatch(kind, value)
+    if not expected then
+      return nil
+    end
+    list[#list + 1] = expected
+  end
+  return table.concat(list, " or ")
+end
+
 --- Describes the expected value if a value does not have a kind.
 ---@param kind string|table "size" (positive integer), "count" (non-negative integer), "integer",
----   {smallest =, largest =} (integer in this range), "number" (finite), "amount" (finite, at least
----   0), "positive" (finite, above 0), "factor" (finite, at least 1), "share" (0 to 1),
----   "probability" (at least 0, below 1), "tensor", "task", "module", "scheme", "callable", "any",
----   a Lua type, or a list of choices
+---   {smallest =, largest =} (integer in this range), "real" (any number), "number" (finite),
+---   "amount" (finite, at least 0), "positive" (finite, above 0), "factor" (finite, at least 1),
+---   "share" (0 to 1), "probability" (at least 0, below 1), "tensor", "rotary", "task", "module",
+---   "scheme", "position", "positions" (of attention), "callable", "any", a Lua type, several of
+---   these separated by "|", or a list of choices
 ---@param value any
 ---@return string? expected nil if the value fits
 function M.mismatch(kind, value)
-  local numbers = NUMBERS[kind]
-  if numbers then
+  local numbers, is_object = NUMBERS[kind], OBJECTS[kind]
+  if is_object then
+    local metatable = debug.getmetatable(value)
+    return not (metatable and is_object(metatable, value)) and "a " .. kind or nil
+  elseif numbers then
     return not (math.type(value) and numbers[3](value)) and numbers[1] or nil
   elseif type(kind) == "table" and kind.smallest then
     local fits = math.type(value) == "integer" and value >= kind.smallest and value <= kind.largest
     return not fits and ("an integer from %d to %d"):format(kind.smallest, kind.largest) or nil
   elseif type(kind) == "table" then
     return not tables.set(kind)[value] and "one of " .. table.concat(kind, ", ") or nil
-  elseif OBJECTS[kind] then
-    local metatable = debug.getmetatable(value)
-    return not (metatable and OBJECTS[kind](metatable, value)) and "a " .. kind or nil
+  elseif type(value) == kind then
+    return nil
   elseif kind == "callable" then
     local metatable = debug.getmetatable(value)
     local is_called = type(value) == "function" or metatable and metatable.__call
     return not is_called and "a function" or nil
   elseif kind == "any" then
     return value == nil and "a value" or nil
+  elseif UNIONS[kind] then
+    return mismatch_of_all(UNIONS[kind][2], value) and UNIONS[kind][1]
+  elseif kind:find("|", 1, true) then
+    return mismatch_of_all(kind, value)
   end
-  return type(value) ~= kind and (kind == "boolean" and "true or false" or "a " .. kind) or nil
+  return kind == "boolean" and "true or false" or "a " .. kind
 end
 
 --- A value as text for messages: strings in quotes, tables and objects by their kind.
@@ -109,6 +137,17 @@ function M.shown(value)
   return (name:find "^[AEIOUaeiou]" and "an " or "a ") .. name
 end
 
+-- The kinds of optional values without the "?" at their end; false for other kinds.
+local required_of = setmetatable({}, {
+  __index = function(known, kind)
+    if type(kind) ~= "string" then
+      return false
+    end
+    known[kind] = kind:match "^(.*)%?$" or false
+    return known[kind]
+  end,
+})
+
 --- The error message for a value that does not have a kind, with the most similar choice if the
 --- kind is a list of choices.
 ---@param kind string|table as for `mismatch`, followed by "?" if the value may be missing
@@ -116,7 +155,7 @@ end
 ---@return string? message such as `expected one of pre, post, got "pro"; did you mean "pre"?`; nil
 ---   if the value fits
 function M.refusal(kind, value)
-  local required = type(kind) == "string" and kind:match "^(.*)%?$"
+  local required = required_of[kind]
   local expected = not (required and value == nil) and M.mismatch(required or kind, value)
   local is_misspelt = expected and type(value) == "string" and type(kind) == "table" and kind[1]
   return expected and ("expected %s, got %s%s"):format(expected, M.shown(value),
@@ -185,8 +224,9 @@ local function type_of(row)
     return row.type or kind.smallest and "integer"
       or '"' .. table.concat(kind, '"|"') .. '"'
   end
-  kind = kind:gsub("%?$", "")
-  return NUMBERS[kind] and NUMBERS[kind][2] or TYPES[kind] or kind
+  return (kind:gsub("%?$", ""):gsub("[^|]+", function(one)
+    return NUMBERS[one] and NUMBERS[one][2] or TYPES[one]
+  end))
 end
 
 local function is_optional(row)

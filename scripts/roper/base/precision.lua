@@ -1,8 +1,11 @@
 --- Precision of matrix products, with a note if bfloat16 is not faster on this processor.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local scoped = require "roper.base.scoped"
 
 local M = {}
+
+local PRECISIONS <const> = { "float32", "bfloat16", optional = true }
 
 local is_noted = false -- was the note printed in this process?
 
@@ -38,6 +41,7 @@ end
 ---@param precision? "float32"|"bfloat16"
 ---@return string precision the current one
 function M.matmul_precision(precision)
+  arguments.check("matmul_precision", "precision", PRECISIONS, precision)
   local result = core.matmul_precision(precision)
   local note = not is_noted and precision ~= nil and M.note(result)
   if note then

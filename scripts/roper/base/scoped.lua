@@ -10,12 +10,8 @@ local M = {}
 ---@param restore function
 ---@return any ... its results
 function M.finally(f, restore)
-  local results = table.pack(pcall(f))
-  restore()
-  if not results[1] then
-    error(results[2], 0)
-  end
-  return table.unpack(results, 2, results.n)
+  local _ <close> = setmetatable({}, { __close = function() restore() end })
+  return f()
 end
 
 --- Calls f with the path of a temporary folder, which other users cannot read, and removes it.

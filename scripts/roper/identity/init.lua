@@ -1,5 +1,6 @@
 --- Checks identities of rotations in three ways: by residuals on random tensors, by a search for a
 --- counterexample, and exactly over a prime field.
+local arguments = require "roper.base.arguments"
 local counterexample = require "roper.identity.counterexample"
 local exact = require "roper.identity.exact"
 local options_of = require "roper.base.options"
@@ -114,6 +115,9 @@ function M.identity(options)
   local named = tables.merged(type(options) == "table" and options or nil)
   local equation = table.remove(named, 1)
   local o = options_of.check("identity", type(options) == "table" and named or options, OPTIONS)
+  for i, entry in ipairs(o.wrong) do
+    arguments.check("identity", "option wrong: element " .. i, "string|table", entry)
+  end
   o.equation = equation
   local ok, result = pcall(examine_all, o)
   if not ok then

@@ -26,12 +26,13 @@ local GIVEN <const> = { x = "vectors", y = "vectors", a = "position", b = "posit
 -- largest value compared (absolute for weights, which are at most 1).
 local attentions = {
   { "RoPE: the same scores after a shift", function(x, rope)
-    local a = attention.weights(x, x, { position = rope, causal = true })
-    return largest(a - attention.weights(x, x, { position = rope, causal = true, offset = 1000 }))
+    local weights = attention.attention_weights
+    local a = weights(x, x, { position = rope, causal = true })
+    return largest(a - weights(x, x, { position = rope, causal = true, offset = 1000 }))
   end },
   { "RoPER: o_i = sum_j a_ij R_{j-i} v_j", function(x, _, roper)
     local o = attention.attention(x, x, x, { position = roper, causal = true })
-    local oracle = attention.oracle(x, x, x, { position = roper, causal = true })
+    local oracle = attention.oracle.attention(x, x, x, { position = roper, causal = true })
     return largest(o:to "float64" - oracle) / largest(oracle)
   end },
   { "RoPER: the same output after a shift", function(x, _, roper)

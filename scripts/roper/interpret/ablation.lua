@@ -89,16 +89,16 @@ end
 local ABLATION <const> = options_of.define("AblationOptions", {
   parent = "InterpretOptions",
   { "by", BY, "zero", "what replaces the output of a head: 0, or its mean over the batch" },
-  { "mask", "any?", nil, "[batch, time], not 0 for the tokens whose prediction counts, such as "
-    .. "those of answers; by default all", type = "tensor" },
-  { "targets", "any?", nil, "[batch, time], int32, the tokens to predict, from `task:targets`; by "
-    .. "default the tokens themselves", type = "tensor" },
+  { "mask", "tensor?", nil, "[batch, time], not 0 for the tokens whose prediction counts, such as "
+    .. "those of answers; by default all" },
+  { "targets", "tensor?", nil, "[batch, time], int32, the tokens to predict, from `task:targets`; "
+    .. "by default the tokens themselves" },
 })
 
 -- Raises an error unless a mask is a tensor that selects tokens after the first.
 local function check_mask(mask, tokens)
   local shape = table.concat(tokens:shape(), ", ")
-  if not format.is_tensor(mask) or table.concat(mask:shape(), ", ") ~= shape then
+  if table.concat(mask:shape(), ", ") ~= shape then
     error(("ablation: mask: expected a tensor [%s], as the tokens, got %s"):format(shape,
       modules.kind_of(mask)), 0)
   elseif mask:narrow(2, 2, mask:size(2) - 1):ne(0):sum():item() == 0 then
@@ -145,6 +145,10 @@ function M.ablation(model, tokens, options)
       .. modules.kind_of(tokens), 2)
   elseif o.mask ~= nil then
     check_mask(o.mask, tokens)
+  end
+  if o.positions ~= nil and (not format.is_tensor(o.positions) or o.positions:rank() < 2) then
+    error("ablation: option positions: expected a tensor [batch, time], got "
+      .. modules.kind_of(o.positions), 2)
   end
   if o.targets ~= nil and format.summary(o.targets) ~= format.summary(tokens) then
     error(("ablation: targets: expected a tensor as the tokens, %s, got %s"):format(

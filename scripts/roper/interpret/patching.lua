@@ -158,8 +158,8 @@ local PATCHING <const> = options_of.define("PatchingOptions", {
   parent = "InterpretOptions",
   { "parts", PARTS, "layers", "what is patched: the output of a layer, of its attention or "
     .. "feed-forward part, at one token; or the output of a head, at all tokens" },
-  { "targets", "any?", nil, "[batch], the token after each input; by default the most likely one "
-    .. "of the clean run", type = "tensor" },
+  { "targets", "tensor?", nil, "[batch], the token after each input; by default the most likely "
+    .. "one of the clean run" },
 })
 
 -- The mean log-probability of the targets after the last token.

@@ -9,7 +9,7 @@ local M = {}
 
 --- Options of functions that run a model.
 M.OPTIONS = options_of.define("InterpretOptions", {
-  { "positions", "any?", nil, "[batch, time], of the tokens; by default 0, 1, ...",
+  { "positions", "tensor?", nil, "[batch, time], of the tokens; by default 0, 1, ...",
     type = "tensor" },
 })
 

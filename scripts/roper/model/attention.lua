@@ -31,7 +31,7 @@ local OPTIONS <const> = options_of.define("MultiHeadAttentionOptions", {
     .. "by heads / kv_heads heads of queries", shown = "heads" },
   { "attention_bias", { "all", "qkv", "none" }, nil,
     "the linear maps of attention with a bias; qkv: all but the output", shown = '"all"' },
-  { "position", "any", "none",
+  { "position", "position", "none",
     'a scheme, its name with any options, "yarn{factor=4}", {type = name, ...}, or names joined '
       .. 'by "+"',
     type = "string|table|Scheme|rotary" },
@@ -89,13 +89,23 @@ end
 ---@return tensor y [batch, heads, time, features / heads]
 function MultiHeadAttention:split(x, heads)
   arguments.self("MultiHeadAttention:split", self, MultiHeadAttention)
-  arguments.check("split", "x", "tensor", x)
+  arguments.check("split", "x", "tensor", x, "heads", "size?", heads)
   if x:rank() ~= 3 then
-    error(("split: expected [batch, time, features], got %s"):format(modules.kind_of(x)), 2)
+    error(("split: x: expected [batch, time, features], got %s"):format(modules.kind_of(x)), 2)
   end
   local batch, time, features = table.unpack(x:shape())
   heads = heads or self.heads
+  if features % heads ~= 0 then
+    error(("split: heads: expected a divisor of %d features, got %d"):format(features, heads), 2)
+  end
   return x:view { batch, time, heads, features // heads }:transpose(2, 3)
+end
+
+-- Raises an error for a value that is not the layer of a cache.
+local function check_cache(what, cache)
+  if cache ~= nil and not (type(cache) == "table" and cache.extend) then
+    error(("%s: expected the layer of a cache, got %s"):format(what, options_of.shown(cache)), 3)
+  end
 end
 
 --- Returns the attention output of each token: a weighted sum over the tokens it attends to.
@@ -111,9 +121,11 @@ end
 ---@return tensor y [batch, time, d_model]
 function MultiHeadAttention:forward(x, cache, positions)
   arguments.self("MultiHeadAttention:forward", self, MultiHeadAttention)
+  arguments.check("forward", "x", "tensor", x, "positions", "tensor?", positions)
+  check_cache("forward: cache", cache)
   local width = self.query.weight:size(2)
-  if not format.is_tensor(x) or x:rank() ~= 3 or x:size(3) ~= width then
-    error(("MultiHeadAttention: expected [batch, time, %d], got %s"):format(width,
+  if x:rank() ~= 3 or x:size(3) ~= width then
+    error(("MultiHeadAttention: x: expected [batch, time, %d], got %s"):format(width,
       modules.kind_of(x)), 2)
   end
   local q, k = self:split(self.query(x)), self:split(self.key(x), self.kv_heads)
@@ -163,9 +175,13 @@ function MultiHeadAttention:attend(inputs)
       .. "got a tensor", 2)
   end
   local o = options_of.check("attend", inputs, { q = "tensor", k = "tensor", v = "tensor",
-    x = "tensor?", positions = "any?", cache = "table?" })
+    x = "tensor?", positions = "tensor?", cache = "table?" })
+  check_cache("attend: option cache", o.cache)
   local k, v, how = o.k, o.v, { position = self.position, positions = o.positions }
-  if o.cache and self.causal then
+  if o.cache and type(o.cache.extend) ~= "function" then
+    error("attend: option cache: expected the cache of a layer, from Cache:layer, got another "
+      .. "table", 2)
+  elseif o.cache and self.causal then
     k, v, how = o.cache:extend(k, v, self.position)
   end
   how.input = schemes.is_scheme(self.position) and o.x or nil

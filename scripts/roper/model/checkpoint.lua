@@ -24,6 +24,16 @@ M.options, M.load_state = model_metadata.options, weights.load_state
 ---@field count integer number of these losses
 ---@field norm? number gradient norm of the last step, for that entry
 
+-- Returns the arguments of `arguments.check` for a state.
+local function fields_of(state)
+  local optimizer = state.optimizer
+  return "state.model", "module", state.model, "state.optimizer", "table", optimizer,
+    "state.optimizer.state", "table", type(optimizer) == "table" and optimizer.state,
+    "state.task", "task", state.task, "state.config", "table", state.config,
+    "state.steps", "count", state.steps, "state.step", "count", state.step, "state.sum",
+    "real", state.sum, "state.count", "count", state.count, "state.norm", "real?", state.norm
+end
+
 --- Saves the complete state of a training run, including that of the random generators.
 ---
 --- Errors: the path cannot be written.
@@ -40,8 +50,7 @@ M.options, M.load_state = model_metadata.options, weights.load_state
 ---@param state TrainingState
 function M.save_training(path, state)
   arguments.check("checkpoint.save_training", "path", "string", path, "state", "table", state)
-  arguments.check("checkpoint.save_training", "state.model", "module", state.model,
-    "state.optimizer", "table", state.optimizer, "state.task", "task", state.task)
+  arguments.check("checkpoint.save_training", fields_of(state))
   local tensors = weights.collect(state.model, "model.", {})
   for i, moments in pairs(state.optimizer.state) do
     for name, tensor in pairs(moments) do
@@ -191,6 +200,8 @@ end
 ---@param path string
 ---@param state TrainingState its step, sum and count are set
 function M.load_training(path, state)
+  arguments.check("checkpoint.load_training", "path", "string", path, "state", "table", state)
+  arguments.check("checkpoint.load_training", fields_of(state))
   local tensors, metadata, saved = read_training(path)
   local differing = differences(completed(model_metadata.decode(path, metadata, "config"), state),
     core.json_decode(core.json_encode(state.config)), "", {})
@@ -229,6 +240,7 @@ end
 ---@param path string of a file from `save_training`
 ---@return integer step
 function M.training_step(path)
+  arguments.check("checkpoint.training_step", "path", "string", path)
   local _, _, saved = read_training(path)
   return saved.step
 end

@@ -88,6 +88,10 @@ function M.save(path, value, ...)
   if type(value) == "table" and value.named_parameters then
     return M.save_model(path, value)
   end
+  arguments.check("save", "path", "string", path, "value", "tensor|table", value)
+  for name in pairs(type(value) == "table" and value or {}) do
+    arguments.check("save", "value: name of a tensor", "string", name)
+  end
   return core.save(path, value, ...)
 end
 
@@ -129,6 +133,7 @@ end
 ---@param path string
 function Module:save(path)
   arguments.self("Module:save", self, Module)
+  arguments.check("save", "path", "string", path)
   M.save_model(path, self)
 end
 
@@ -174,6 +179,7 @@ end
 ---@return Module self
 function Module:load(path)
   arguments.self("Module:load", self, Module)
+  arguments.check("load", "path", "string", path)
   local tensors, metadata = core.load_safetensors(path)
   local undo = settings.apply(path, self, model_metadata.settings_in(path, metadata))
   local ok, message = pcall(weights.load_state, path, self, "", tensors)
@@ -203,6 +209,12 @@ end
 function M.restore_model(path, tensors, metadata)
   arguments.check("checkpoint.restore_model", "path", "string", path,
     "tensors", "table", tensors, "metadata", "table", metadata)
+  for name, text in pairs(metadata) do
+    arguments.check("checkpoint.restore_model", "metadata: " .. tostring(name), "string", text)
+  end
+  for name, tensor in pairs(tensors) do
+    arguments.check("checkpoint.restore_model", "tensors: " .. tostring(name), "tensor", tensor)
+  end
   local edited = load_option.edited(metadata.loaded)
   if edited then
     error(("%s: made with %s; load the same files with --load"):format(path, edited), 0)

@@ -1,4 +1,5 @@
 --- Sampling from a model: completes a batch of prompts, with a key/value cache.
+local arguments = require "roper.base.arguments"
 local bfloat16_weights = require "roper.model.bfloat16_weights"
 local core = require "roper.core"
 local diagnostics = require "roper.base.diagnostics"
@@ -34,6 +35,7 @@ end
 local function encode(prompts, task)
   local rows, lengths, longest = {}, {}, 0
   for i, prompt in ipairs(prompts) do
+    arguments.check("generate", "prompts: element " .. i, "string", prompt)
     rows[i] = task:encode(prompt)
     lengths[i] = rows[i]:count()
     if lengths[i] == 0 then
@@ -106,8 +108,8 @@ end
 -- The maximum number of rows of a forward pass that predicts targets.
 local TARGET_ROWS <const> = 32
 
--- Returns a text for each row, the targets of its first `o.limit` tokens, for a task whose targets
--- are not its tokens. Rows of the same length share forward passes.
+-- Returns a text for each row, the targets of its tokens, at most `o.limit`, for a task whose
+-- targets are not its tokens. Rows of the same length share forward passes.
 local function sampled_targets(model, rows, lengths, o)
   local texts, words, first = {}, o.task:vocabulary(), 1
   while first <= #rows do
@@ -118,7 +120,7 @@ local function sampled_targets(model, rows, lengths, o)
     local tokens = core.cat(table.move(rows, first, stop - 1, 1, {}), 1)
       :view { stop - first, lengths[first] }
     local logits = modules.logits(model, tokens, nil, o.task:positions(tokens))
-    local count = math.min(o.limit, lengths[first])
+    local count = math.min(o.limit or lengths[first], lengths[first])
     logits = logits:narrow(2, 1, count):contiguous()
     local ids = M.sample(logits:view { -1, logits:size(3) }, o.temperature)
     for i, row in ipairs(ids:view { stop - first, count }:totable()) do
@@ -162,6 +164,8 @@ local function agree(cached, whole)
   return not (difference > rounding * (1 + largest)) -- luacheck: ignore 581
 end
 
+M.LIMIT = 256 -- new tokens by default
+
 local OPTIONS <const> = options_of.define("GenerateOptions", {
   { "task", "task", nil,
     "encodes the prompts and supplies vocabulary and positions. Positions are computed as "
@@ -169,7 +173,8 @@ local OPTIONS <const> = options_of.define("GenerateOptions", {
   { "stop", "any?", nil,
     "text that ends a completion, false for none; by default the stop sign of the task",
     type = "string|false" },
-  { "limit", "size", 256, "maximum number of new tokens", was = "most" },
+  { "limit", "size?", nil, "maximum number of new tokens, by default 256; for a task with targets, "
+      .. "of the predicted ones, by default as many as the prompt has tokens", was = "most" },
   { "temperature", "amount", 1, "0 takes the most likely token" },
   { "weights", { "float32", "bfloat16" }, "float32",
     "of linear maps while tokens are generated; bfloat16 (8 significant bits) halves the memory "
@@ -204,7 +209,7 @@ function M.generate(model, prompts, options)
   local o = options_of.check("generate", options, OPTIONS)
   if not traverse.is_module(model) then
     error("generate: expected a model, got " .. modules.kind_of(model), 2)
-  elseif type(prompts) ~= "table" or #prompts == 0 then
+  elseif type(prompts) ~= "table" or prompts[1] == nil then
     error("generate: expected a list of prompts, got "
       .. (type(prompts) == "table" and "an empty one" or tostring(prompts)), 2)
   end
@@ -238,12 +243,12 @@ function M.run(model, prompts, o, stop)
   if o.task:targets(rows[1]:unsqueeze(1)) then
     return sampled_targets(model, rows, lengths, o)
   end
-  local batch = #rows
+  local batch, limit = #rows, o.limit or M.LIMIT
   -- the prompts, then the tokens of each step, [batch, 1]
   local tokens = { pad(rows, longest) }
   local positions = { positions_of(o.task, rows, longest) }
   local cache = o.cache and model.cache
-    and model:cache { batch = batch, length = longest + o.limit, lengths = lengths }
+    and model:cache { batch = batch, length = longest + limit, lengths = lengths }
   if o.cache and not cache then
     warn_once(model, "this model has no cache")
   end
@@ -256,7 +261,7 @@ function M.run(model, prompts, o, stop)
       return all_at_once()
     end
     local ok, logits = pcall(modules.logits, model, tokens[#tokens], cache, positions[#tokens])
-    if not ok and (not own or diagnostics.is_interrupt(logits)) then
+    if not ok and (not own or diagnostics.is_transient(logits)) then
       error(logits, 0)
     elseif ok and not cache:holds(longest + #tokens - 1) then
       cache = nil
@@ -278,7 +283,7 @@ function M.run(model, prompts, o, stop)
   for i = 1, batch do
     texts[i] = ""
   end
-  for step = 1, o.limit do
+  for step = 1, limit do
     local drawn = M.sample(next_logits(), o.temperature)
     local ids = drawn:view { -1 }:totable()
     for i = 1, batch do

@@ -61,13 +61,14 @@ end
 ---@return any ... the results of f
 function Module:with_hooks(list, f, ...)
   arguments.self("Module:with_hooks", self, Module)
-  arguments.check("with_hooks", "hooks", "table", list, "f", "callable", f)
+  arguments.check("with_hooks", "list", "table", list, "f", "callable", f)
   local modules = M.by_name(self)
   local outputs = tables.merged(hooks.outputs)
   for name, hook in pairs(list) do
     local module = modules[name]
     if not module then
-      error(("with_hooks: expected the name of a module, got %s%s"):format(options_of.shown(name),
+      error(("with_hooks: list: expected the name of a module, got %s%s"):format(
+        options_of.shown(name),
         suggest.hint(tostring(name), tables.keys(modules), "the model has")), 2)
     end
     arguments.check("with_hooks", name, "callable", hook)

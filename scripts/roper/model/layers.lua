@@ -19,6 +19,8 @@ end
 local Linear = modules.class "Linear"
 bfloat16_weights.add_class(Linear)
 
+local ACTIVATION <const> = { "none", "relu", optional = true }
+
 local LINEAR <const> = options_of.define("LinearOptions", {
   { "inputs", "size" },
   { "outputs", "size" },
@@ -55,6 +57,7 @@ end
 ---@return tensor y [..., outputs]
 function Linear:forward(x, activation)
   arguments.self("Linear:forward", self, Linear)
+  arguments.check("forward", "x", "tensor", x, "activation", ACTIVATION, activation)
   local packed = bfloat16_weights.of(self)
   if packed then
     return core.linear_bfloat16(x, packed, self.bias, activation)
@@ -78,6 +81,8 @@ end
 ---@return tensor loss a scalar, or [...] with reduction = "none"
 function Linear:cross_entropy(x, targets, options)
   arguments.self("Linear:cross_entropy", self, Linear)
+  arguments.check("cross_entropy", "x", "tensor", x, "targets", "tensor", targets, "options",
+    "table?", options)
   if self.forward ~= Linear.forward then -- overridden
     return core.cross_entropy(self(x), targets, options)
   end
@@ -127,6 +132,7 @@ end
 ---@return tensor y [..., features]
 function Embedding:forward(tokens)
   arguments.self("Embedding:forward", self, Embedding)
+  arguments.check("forward", "tokens", "tensor", tokens)
   local rows = core.embedding(self.weight, tokens)
   return self.scale and rows * self.scale or rows
 end
@@ -174,6 +180,7 @@ end
 ---@return tensor y of the shape of x
 function LayerNorm:forward(x)
   arguments.self("LayerNorm:forward", self, LayerNorm)
+  arguments.check("forward", "x", "tensor", x)
   return core.layer_norm(x, self.gain, self.bias, self.epsilon)
 end
 
@@ -213,6 +220,7 @@ end
 ---@return tensor y of the shape of x
 function RMSNorm:forward(x)
   arguments.self("RMSNorm:forward", self, RMSNorm)
+  arguments.check("forward", "x", "tensor", x)
   return core.rms_norm(x, self.gain, self.epsilon)
 end
 
@@ -272,6 +280,7 @@ end
 ---@return tensor y of the shape of x
 function FeedForward:forward(x)
   arguments.self("FeedForward:forward", self, FeedForward)
+  arguments.check("forward", "x", "tensor", x)
   local hidden
   if self.activation == "swiglu" then
     hidden = core.silu(self.gate(x)) * self.inner(x)

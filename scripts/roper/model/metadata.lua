@@ -1,6 +1,7 @@
 --- The metadata of files with models: the class and options of a model, and its settings, as JSON.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
+local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
 local load_option = require "roper.base.load_option"
 local modules = require "roper.model.module"
@@ -18,7 +19,9 @@ local M = {}
 ---@param model Transformer
 ---@return table options
 function M.options(model)
-  arguments.check("checkpoint.options", "model", "table", model)
+  if type(model) ~= "table" or type(model.options) ~= "table" then
+    arguments.check("checkpoint.options", "model", "module", model)
+  end
   local given = settings.options(model)
   local result = tables.merged(type(given) == "table" and given or nil)
   result.position = settings.plain(result.position)
@@ -44,7 +47,9 @@ local function recipe_of(model)
     options.position = settings.plain(options.position)
     return core.json_encode(options)
   end)
-  if class and ok then
+  if not ok and diagnostics.is_transient(text) then
+    error(text, 0)
+  elseif class and ok then
     return class, text
   end
 end

@@ -1,5 +1,6 @@
 --- The base class of all modules: calls, parameters, printing, training mode.
 local arguments = require "roper.base.arguments"
+local arity = require "roper.base.arity"
 local format = require "roper.base.format"
 local registered = require "roper.base.registered"
 local schemes = require "roper.position.scheme"
@@ -110,9 +111,15 @@ function M.class_names()
   return tables.keys(own_names)
 end
 
---- Ends the list of the library's own classes.
+--- Ends the list of the library's own classes. Their methods then reject surplus arguments.
 function M.seal()
-  own_names = own_names or {}
+  if not own_names then
+    own_names = {}
+    arity.limit(Module)
+    for _, class in pairs(classes) do
+      arity.limit(class)
+    end
+  end
 end
 
 --- Returns the name of the class and the options that created a module, if they create it again: it
@@ -256,6 +263,7 @@ end
 ---@return Module self
 function Module:training(on)
   arguments.self("Module:training", self, Module)
+  arguments.check("training", "on", "boolean?", on)
   for _, entry in ipairs(self:named_modules()) do
     entry.module.is_training = on ~= false
   end

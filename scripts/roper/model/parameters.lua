@@ -81,6 +81,9 @@ end
 function M.load_state(path, model, prefix, tensors)
   arguments.check("checkpoint.load_state", "path", "string", path, "model", "module", model,
     "prefix", "string", prefix, "tensors", "table", tensors)
+  for name, tensor in pairs(tensors) do
+    arguments.check("checkpoint.load_state", "tensors: " .. tostring(name), "tensor", tensor)
+  end
   M.check(path, model, prefix, tensors)
   for _, entry in ipairs(model:named_parameters()) do
     entry.tensor:copy(tensors[prefix .. entry.name])

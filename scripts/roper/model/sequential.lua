@@ -53,11 +53,12 @@ end
 ---     > roper.nn.Sequential{}(roper.ones{2})
 ---     float32 [2]
 ---     1 1
----@param x tensor
+---@param x any of the type that the first module takes
 ---@param ... nil
 ---@return any y
 function Sequential:forward(x, ...)
   arguments.self("Sequential:forward", self, Sequential)
+  arguments.check("forward", "x", "any", x)
   for i = 1, select("#", ...) do
     if (select(i, ...)) ~= nil then
       error(("Sequential: expected one argument, got %d; to pass more, define a class with its own "
@@ -94,6 +95,7 @@ end
 ---@param x tensor of floats
 ---@return tensor y of the shape of x
 function ReLU:forward(x) -- luacheck: no unused args
+  arguments.check("forward", "x", "tensor", x)
   return core.relu(x)
 end
 
@@ -122,6 +124,7 @@ end
 ---@param x tensor of floats
 ---@return tensor y of the shape of x
 function GELU:forward(x) -- luacheck: no unused args
+  arguments.check("forward", "x", "tensor", x)
   return core.gelu(x)
 end
 
@@ -161,6 +164,7 @@ end
 ---@return tensor y of the shape of x
 function Dropout:forward(x)
   arguments.self("Dropout:forward", self, Dropout)
+  arguments.check("forward", "x", "tensor", x)
   return self.is_training and self.p > 0 and core.dropout(x, self.p) or x
 end
 

@@ -85,8 +85,8 @@ end
 ---     > layer:residual(x, layer.attention_norm, layer.attention):shape()
 ---     {1, 3, 8}
 ---@param x tensor [batch, time, d_model]
----@param norm LayerNorm|RMSNorm
----@param f Module
+---@param norm Module|function
+---@param f Module|function
 ---@param ... any further arguments of f
 ---@return tensor y of the shape of x
 function TransformerLayer:residual(x, norm, f, ...)
@@ -109,6 +109,8 @@ end
 ---@return tensor y of the shape of x
 function TransformerLayer:forward(x, cache, positions)
   arguments.self("TransformerLayer:forward", self, TransformerLayer)
+  arguments.check("forward", "x", "tensor", x, "cache", "table?", cache, "positions", "tensor?",
+    positions)
   if self.parallel_residual then
     return x + branch(self, x, self.attention_norm, self.attention, cache, positions)
       + branch(self, x, self.feed_forward_norm, self.feed_forward)
@@ -136,7 +138,7 @@ local OPTIONS <const> = options_of.define("TransformerOptions", {
   { "d_model", "size", 128, "features of a token" },
   { "layers", "size", 3, "transformer layers" },
   { "heads", "size", 4, "attention heads" },
-  { "position", "any", "roper",
+  { "position", "position", "roper",
     'a scheme, its name with any options, "yarn{factor=4}", {type = name, ...}, or names joined '
       .. 'by "+"; or a list of these, which repeats over the layers',
     type = "string|table|Scheme|rotary" },
@@ -191,6 +193,9 @@ end
 ---@return Transformer model
 function M.Transformer(options)
   local o = options_of.check("Transformer", options, OPTIONS)
+  for i, token in ipairs(type(o.vocabulary) == "table" and o.vocabulary or {}) do
+    arguments.check("Transformer", "option vocabulary: element " .. i, "string", token)
+  end
   local count = type(o.vocabulary) == "table" and #o.vocabulary or o.vocabulary
   if math.type(count) ~= "integer" or count < 1 then
     error("Transformer: vocabulary: expected the number of tokens or a list of them, got "
@@ -237,6 +242,7 @@ end
 ---@return tensor y of the shape of x
 function Transformer:embed(x, positions)
   arguments.self("Transformer:embed", self, Transformer)
+  arguments.check("embed", "x", "tensor", x, "positions", "tensor?", positions)
   local done = {}
   for _, layer in ipairs(self.layers) do
     local scheme = type(layer.attention) == "table" and layer.attention.position
@@ -281,10 +287,12 @@ end
 ---@return tensor x [batch, time, d_model]
 function Transformer:features(tokens, cache, positions)
   arguments.self("Transformer:features", self, Transformer)
-  if not format.is_tensor(tokens) or tokens:rank() ~= 2 then
+  arguments.check("features", "tokens", "tensor", tokens, "positions", "tensor?", positions)
+  if tokens:rank() ~= 2 then
     error("Transformer: expected tokens [batch, time], got " .. modules.kind_of(tokens), 2)
-  elseif cache and not (type(cache) == "table" and cache.next_positions) then
-    error("Transformer: expected a cache as second argument, got " .. modules.kind_of(cache), 2)
+  elseif cache ~= nil and not (type(cache) == "table" and cache.next_positions) then
+    error("Transformer: cache: expected a cache from Transformer:cache, got "
+      .. modules.kind_of(cache), 2)
   end
   local time = tokens:size(2)
   if cache and positions then
@@ -318,6 +326,7 @@ end
 ---@return tensor logits [batch, time, vocabulary]
 function Transformer:forward(tokens, cache, positions)
   arguments.self("Transformer:forward", self, Transformer)
+  arguments.check("forward", "tokens", "tensor", tokens, "positions", "tensor?", positions)
   return self.logits(self:features(tokens, cache, positions))
 end
 
@@ -340,6 +349,8 @@ end
 ---@return tensor loss a scalar, or [batch, time] with reduction = "none"
 function Transformer:loss(tokens, targets, how, positions)
   arguments.self("Transformer:loss", self, Transformer)
+  arguments.check("loss", "tokens", "tensor", tokens, "targets", "tensor", targets, "how", "table?",
+    how, "positions", "tensor?", positions)
   local is_plain = self.forward == Transformer.forward and not hooks.of(self, self.logits)
   if is_plain and self.logits.cross_entropy then
     return self.logits:cross_entropy(self:features(tokens, nil, positions), targets, how)

@@ -5,6 +5,7 @@
 --- et al. 2019, appendix B, the "relative shift"). Otherwise, it is computed for each distinct
 --- distance.
 local arguments = require "roper.base.arguments"
+local arity = require "roper.base.arity"
 local core = require "roper.core"
 local format = require "roper.base.format"
 local Positions = require("roper.position.positions").Positions
@@ -129,7 +130,7 @@ end
 ---   consecutive
 function Positions:by_query(q, f, reach)
   arguments.self("Positions:by_query", self, Positions)
-  arguments.check("by_query", "q", "tensor", q, "f", "callable", f)
+  arguments.check("by_query", "q", "tensor", q, "f", "callable", f, "reach", "number?", reach)
   if self.shift then
     local vectors, first = self:vectors(f, reach)
     return { bias = q:matmul(vectors:transpose(2, 3)):unsqueeze(4), first = first }
@@ -159,7 +160,7 @@ end
 ---@return BiasByDistance|tensor c as for by_query
 function Positions:by_key(k, f, reach)
   arguments.self("Positions:by_key", self, Positions)
-  arguments.check("by_key", "k", "tensor", k, "f", "callable", f)
+  arguments.check("by_key", "k", "tensor", k, "f", "callable", f, "reach", "number?", reach)
   if self.shift then
     local vectors, first = self:vectors(f, reach)
     return { bias = k:matmul(vectors:transpose(2, 3)):unsqueeze(3), first = first }
@@ -187,7 +188,7 @@ function Positions:expanded(c)
     return c
   end
   arguments.check("expanded", "c", "table", c)
-  arguments.check("expanded", "c.bias", "tensor", c.bias, "c.first", "number", c.first)
+  arguments.check("expanded", "c.bias", "tensor", c.bias, "c.first", "integer", c.first)
   local x, queries, keys = c.bias, self.queries, self.keys
   local distance = core.arange(0, keys, 1, "float64")
     - core.arange(0, queries, 1, "float64"):unsqueeze(2)
@@ -246,3 +247,5 @@ function Positions:by_weights(a, f)
     { self.heads * self.queries * width, self.queries * width, width + 1, 1 })
   return shifted:matmul(evaluate(self, f, distance:narrow(1, 1, count)))
 end
+
+arity.limit(Positions)

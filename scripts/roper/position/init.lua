@@ -108,6 +108,7 @@ end
 ---@param name string
 ---@return table<string, any> takes
 function M.takes(name)
+  arguments.check("position.takes", "name", "string", name)
   local takes = {}
   for _, row in ipairs(options_of.rows_of(find(name).takes)) do
     takes[row[1]] = row[3] ~= nil and { row[2], row[3] } or row[2]
@@ -124,6 +125,7 @@ end
 ---@param name string
 ---@return integer revision
 function M.revision(name)
+  arguments.check("position.revision", "name", "string", name)
   return find(name).revision or 1
 end
 
@@ -136,20 +138,18 @@ local function make(name, options, context)
   return definition.make(tables.merged(known, options))
 end
 
---- The first name in an option `position` that is not the name of a scheme, such as that of your
---- own scheme before you register it.
----
----     > roper.position.missing {"rope", {type = "mine"}}
----     "mine"
----@param position any in a form that `resolve` or Transformer takes
----@return string? name nil if all are known
-function M.missing(position)
+local DEEPEST <const> = 10 -- more than layers, joined schemes and options are nested
+
+-- The first unknown name in a value inside of `depth` tables.
+local function missing(position, depth)
   local list = type(position) == "string" and syntax.parse(position, "position") or position
   if type(list) ~= "table" or schemes.is_scheme(list) then
     return nil
+  elseif depth > DEEPEST then
+    error("position: expected a list of schemes, got a table that is nested too deeply", 0)
   end
   for _, part in ipairs(list.parts or list) do
-    local name = M.missing(part)
+    local name = missing(part, depth + 1)
     if name then
       return name
     end
@@ -159,9 +159,20 @@ function M.missing(position)
     return nil
   end
   if name:find "[^%w_]" then
-    return M.missing(name)
+    return missing(name, depth + 1)
   end
   return name
+end
+
+--- The first name in an option `position` that is not the name of a scheme, such as that of your
+--- own scheme before you register it.
+---
+---     > roper.position.missing {"rope", {type = "mine"}}
+---     "mine"
+---@param position any in a form that `resolve` or Transformer takes
+---@return string? name nil if all are known
+function M.missing(position)
+  return missing(position, 1)
 end
 
 -- The schemes that a text combines in one attention.
@@ -194,6 +205,8 @@ end
 ---@param context integer|table features of a head, or a table with dim, heads, d_model, length
 ---@return Scheme|rotary|nil scheme nil for nil and "none"
 function M.resolve(position, context)
+  arguments.check("position.resolve", "position", "position?", position, "context",
+    "integer|table", context)
   if position == nil or position == "none" then
     return nil
   elseif schemes.is_rotary(position) or schemes.is_scheme(position) then
@@ -236,6 +249,7 @@ end
 ---@param position string|table in a form that Transformer takes, except created schemes
 ---@return string text
 function M.canonical(position)
+  arguments.check("position.canonical", "position", "position", position)
   return texts.canonical(position, "position")
 end
 
@@ -291,8 +305,9 @@ end
 ---@param scheme? string|table|Scheme|rotary a name, {type = name, ...}, or a scheme
 ---@return PositionDescription|PositionDescription[] description
 function M.describe(scheme)
+  arguments.check("position.describe", "scheme", "position?", scheme)
   if scheme == nil then
-    return describe.all(tables.map(names, M.describe))
+    return describe.all(tables.map(names, function(name) return M.describe(name) end))
   end
   local parts, name = parts_of(scheme)
   return describe.one(parts, name, function(context)
@@ -301,16 +316,16 @@ function M.describe(scheme)
   end)
 end
 
-local GIVEN <const> = "number|number[]|tensor"
+local KIND <const>, TYPE <const> = "positions?", "number|number[]|tensor"
 
 options_of.define("AttentionPositions", {
   { "causal", "boolean", false, "query i sees keys j <= i + Tk - Tq" },
   { "offset", "number", 0, "position of the first key, if no positions are given" },
-  { "positions", "any?", nil, "positions of both queries and keys: one for all, a list, or a "
-    .. "tensor [time], [batch, time] or [batch, time, coordinates]", type = GIVEN },
-  { "query_positions", "any?", nil, "by default offset, offset + 1, ..., shifted with `causal` so "
-    .. "that the last query has the position of the last key", type = GIVEN },
-  { "key_positions", "any?", nil, "by default offset, offset + 1, ...", type = GIVEN },
+  { "positions", KIND, nil, "positions of both queries and keys: one for all, a list, or a "
+    .. "tensor [time], [batch, time] or [batch, time, coordinates]", type = TYPE },
+  { "query_positions", KIND, nil, "by default offset, offset + 1, ..., shifted with `causal` so "
+    .. "that the last query has the position of the last key", type = TYPE },
+  { "key_positions", KIND, nil, "by default offset, offset + 1, ...", type = TYPE },
 })
 
 local OPTIONS <const> = options_of.define("PositionsOptions", {
@@ -331,7 +346,7 @@ local OPTIONS <const> = options_of.define("PositionsOptions", {
 function M.positions(q, k, options)
   arguments.check("positions", "q", "tensor", q, "k", "tensor", k)
   local o = options_of.check("positions", options, OPTIONS)
-  return positions.new(q, k, o, o.scale or q:size(-1) ^ -0.5)
+  return positions.new(q, k, o, o.scale or q:size(-1) ^ -0.5, "positions")
 end
 
 return M

@@ -7,11 +7,6 @@ local M = {}
 
 -- For each feature in the order of `to`, its index, from 1, in the order of `from`.
 local function pairing_order(rotated, from, to)
-  local known = { half = true, interleaved = true }
-  if not known[from] or not known[to] then
-    error(('convert_pairing: expected "half" or "interleaved", got %q and %q'):format(
-      tostring(from), tostring(to)), 3)
-  end
   local indices = core.arange(1, rotated + 1, 1, "int32")
   if from == to then
     return indices
@@ -25,6 +20,8 @@ local OPTIONS <const> = options_of.define("ConvertPairingOptions", {
   { "rotated", "integer?", nil, "number of rotated features in a head; by default all of them" },
   { "axis", "integer", 1, "axis of the features" },
 })
+
+local PAIRINGS <const> = { "half", "interleaved" }
 
 --- Reorders weights that were trained with one pairing of features, for use with the other. Convert
 --- the rows of the query and key projections and, for RoPER, also the rows of the value projection
@@ -42,7 +39,8 @@ local OPTIONS <const> = options_of.define("ConvertPairingOptions", {
 ---@param options? ConvertPairingOptions
 ---@return tensor y of the shape of weights
 function M.convert_pairing(weights, from, to, options)
-  arguments.check("convert_pairing", "weights", "tensor", weights)
+  arguments.check("convert_pairing", "weights", "tensor", weights, "from", PAIRINGS, from, "to",
+    PAIRINGS, to)
   local o = options_of.check("convert_pairing", options, OPTIONS)
   local heads, axis = o.heads, o.axis
   local width = weights:size(axis)

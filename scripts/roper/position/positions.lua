@@ -46,14 +46,19 @@ local function check(list, batch, time)
 end
 
 -- Positions as a float64 tensor [rows, time] or [rows, time, coordinates].
-local function rows_of(given, batch, time, first)
+local function rows_of(what, given, batch, time, first)
   if given == nil then
     return core.arange(first, first + time, 1, "float64"):view { 1, time }
   elseif type(given) == "number" then
     return core.full({ 1, time }, given, "float64")
   end
   if type(given) ~= "table" and not format.is_tensor(given) then
-    error("positions: expected a number, a list or a tensor, got " .. type(given), 0)
+    error(("%s: expected a number, a list or a tensor, got %s"):format(what, type(given)), 0)
+  end
+  for i, item in ipairs(type(given) == "table" and given or {}) do
+    if type(item) ~= "number" and type(item) ~= "table" then
+      error(("%s: expected numbers, got a %s as element %d"):format(what, type(item), i), 0)
+    end
   end
   local list = type(given) == "table" and core.tensor(given, "float64") or given:to "float64"
   return check(list:rank() == 1 and list:unsqueeze(1) or list, batch, time)
@@ -83,8 +88,9 @@ end
 ---@param k tensor [batch, heads, keys, d]
 ---@param o AttentionOptions
 ---@param scale number
+---@param name? string = "attention"; of the function, for messages
 ---@return Positions
-function M.new(q, k, o, scale)
+function M.new(q, k, o, scale, name)
   local queries, keys, offset = q:size(3), k:size(3), o.offset or 0
   local self = setmetatable({ queries = queries, keys = keys, causal = o.causal or false,
     scale = scale, dtype = q:dtype(), batch = q:size(1), heads = q:size(2), mask = o.mask,
@@ -97,8 +103,11 @@ function M.new(q, k, o, scale)
     end
     of_query, of_key = o.positions, o.positions
   end
-  self.query = rows_of(of_query, q:size(1), queries, offset + ahead)
-  self.key = rows_of(of_key, k:size(1), keys, offset)
+  local what = (name or "attention") .. ": option "
+  local shared = o.positions ~= nil and "positions"
+  self.query = rows_of(what .. (shared or "query_positions"), of_query, q:size(1), queries,
+    offset + ahead)
+  self.key = rows_of(what .. (shared or "key_positions"), of_key, k:size(1), keys, offset)
   if of_query == nil and of_key == nil then
     self.shift = -ahead
   else
@@ -227,7 +236,8 @@ end
 ---@return tensor sums [batch, keys, ...], float64
 function Positions:accumulate(scheme, name, x, steps)
   arguments.self("Positions:accumulate", self, Positions)
-  arguments.check("accumulate", "steps", "callable", steps)
+  arguments.check("accumulate", "scheme", "table", scheme, "name", "string", name, "x", "any?", x,
+    "steps", "callable", steps)
   local all = self:keep(scheme, name, x, function()
     return state_of.checked(scheme, name, steps(), x):to "float64"
   end)
@@ -271,6 +281,7 @@ end
 ---@return tensor? visible int32; `mask` itself if attention is not causal
 function Positions:visible(mask)
   arguments.self("Positions:visible", self, Positions)
+  arguments.check("visible", "mask", "tensor?", mask)
   if not self.causal then
     return mask
   end

@@ -8,6 +8,7 @@
 --- `scores` replaces scale (A_i qᵢ) · (B_j kⱼ); `transport` replaces Σⱼ softmax(s)ᵢⱼ vⱼ. Methods
 --- that take `x` may compute from the input of the layer.
 local arguments = require "roper.base.arguments"
+local arity = require "roper.base.arity"
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
 local suggest = require "roper.base.suggest"
@@ -120,14 +121,26 @@ local function text_of(self)
 end
 
 --- Options with missing ones filled in from defaults.
+---@param name string of the scheme, for messages
 ---@param options table?
 ---@param defaults table
 ---@return table
-function M.with_defaults(options, defaults)
-  if options ~= nil and type(options) ~= "table" then
-    error("position: expected a table of options, got " .. type(options), 0)
-  end
+function M.with_defaults(name, options, defaults)
+  arguments.check(name, "options", "table?", options)
   return tables.merged(defaults, options)
+end
+
+-- Raises an error unless `takes` has the form for `options.check`. Only schemes of this library
+-- have rows.
+local function check_takes(name, takes)
+  for option, kind in pairs(takes) do
+    local first = type(kind) == "table" and kind[1] or kind
+    if type(option) ~= "string" or type(first) ~= "string" and type(first) ~= "table" then
+      error(('position: %s: takes: expected names of options with their kinds, such as {heads = '
+        .. '"size"}, got [%s] = %s'):format(name, options_of.shown(option),
+        options_of.shown(kind)), 0)
+    end
+  end
 end
 
 --- Raises an error if a value is not the definition of a scheme.
@@ -151,6 +164,7 @@ function M.check(name, definition)
         options_of.shown(value)), 0)
     end
   end
+  check_takes(name, definition.takes or {})
 end
 
 -- Tensors of schemes that are exempt from weight decay.
@@ -244,5 +258,7 @@ function M.is_scheme(value)
   local metatable = type(value) == "table" and getmetatable(value)
   return metatable and metatable.is_scheme == true or false
 end
+
+arity.limit(Scheme)
 
 return M

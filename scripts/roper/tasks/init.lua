@@ -35,6 +35,7 @@ end
 ---@param name string one of `list`
 ---@return boolean yes
 function M.has_problems(name)
+  arguments.check("tasks.has_problems", "name", "string", name)
   return core.tasks[name] ~= nil or own.find(name) ~= nil
 end
 

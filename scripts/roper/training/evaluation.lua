@@ -82,7 +82,7 @@ local SOLVE <const> = options_of.define("SolveOptions", {
 ---@return integer solved number of solved problems
 ---@return Sample[] samples
 function M.solve(model, task, options)
-  arguments.check("solve", "model", "table", model, "task", "task", task)
+  arguments.check("solve", "model", "module", model, "task", "task", task)
   local o = options_of.check("solve", options, SOLVE)
   local fresh = M.fresh(task, o.seed)
   local questions, samples, longest = {}, {}, 1

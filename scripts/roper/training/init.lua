@@ -188,10 +188,10 @@ local function advance(session, parameters)
   local is_counted = false
   local function count()
     if not is_counted then
-      is_counted = true
+      state.generators = folders.generators(o.task)
       state.step, state.norm = step, norm
       state.sum, state.count = state.sum + value, state.count + 1
-      state.generators = folders.generators(o.task)
+      is_counted = true
     end
   end
   o.optimizer:step(parameters, count, is_clipped and norm)

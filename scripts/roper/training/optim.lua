@@ -1,6 +1,7 @@
 --- Optimizers and learning-rate schedules. An optimizer updates parameters by their gradients and
 --- keeps the state of each parameter by its index in the list of parameters.
 local arguments = require "roper.base.arguments"
+local arity = require "roper.base.arity"
 local core = require "roper.core"
 local options_of = require "roper.base.options"
 local schemes = require "roper.position.scheme"
@@ -16,7 +17,7 @@ end
 local function check_distinct(name, parameters)
   local indices = {}
   for i, parameter in ipairs(parameters) do
-    arguments.check(name, "parameter " .. i, "tensor", parameter)
+    arguments.check(name, "parameters: element " .. i, "tensor", parameter)
     if indices[parameter] then
       error(("%s: expected each parameter once, got number %d again as number %d"):format(name,
         indices[parameter], i), 0)
@@ -60,16 +61,24 @@ local function last_rate(self)
   return self.count > 0 and rate_at(self.options, self.count) or nil
 end
 
--- Takes a step of any optimizer. `update` changes one parameter, given its moments and the result
--- of `settings`.
-local function advance(self, parameters, done, norm, settings, update)
-  local o = self.options
+-- Returns true if the options select a parameter for weight decay.
+local function decays(parameter, o)
+  return o.decay_on ~= "matrices" or parameter:rank() >= 2 and schemes.decays(parameter)
+end
+
+-- Takes a step of any optimizer: `update(parameter, state, settings)` for each parameter that has a
+-- gradient. `decay` names the setting that is 0 for parameters that do not decay. Everything that
+-- needs memory is done before the first update, since an error between two updates would leave
+-- parameters of different steps.
+local function advance(self, parameters, done, norm, settings, decay, update)
+  local o, count = self.options, self.count + 1
   check_distinct(self.name, parameters)
   local scale = clip_scale(parameters, o.clip, norm)
   local moments = o.momentum == 0 and {} or self.moments -- SGD without momentum keeps none
-  self.count = self.count + 1
-  local how = tables.merged(settings(o, self.count), { l2 = o.l2, gradient_scale = scale,
-    rate = rate_at(o, self.count) })
+  local how = tables.merged(settings(o, count), { l2 = o.l2, gradient_scale = scale,
+    rate = rate_at(o, count) })
+  local without_decay = tables.merged(how, { [decay] = 0 })
+  local work = {}
   for i, parameter in ipairs(parameters) do
     if parameter.grad then
       local state = self.state[i] or {}
@@ -77,8 +86,12 @@ local function advance(self, parameters, done, norm, settings, update)
         state[name] = state[name] or core.zeros(parameter:shape(), parameter:dtype())
       end
       self.state[i] = next(state) and state
-      update(parameter, state, how, o)
+      work[#work + 1] = { parameter, state, decays(parameter, o) and how or without_decay }
     end
+  end
+  self.count = count
+  for _, one in ipairs(work) do
+    update(one[1], one[2], one[3])
   end
   if done then
     done()
@@ -161,20 +174,12 @@ function M.AdamW(options)
   return new(Adam, options, ADAMW, "AdamW")
 end
 
--- Returns true if the options select a parameter for weight decay.
-local function decays(parameter, o)
-  return o.decay_on ~= "matrices" or parameter:rank() >= 2 and schemes.decays(parameter)
-end
-
 local function adam_settings(o, count)
   return { beta1 = o.beta1, beta2 = o.beta2, epsilon = o.epsilon, decay = o.decay,
     correction1 = 1 - o.beta1 ^ count, correction2 = 1 - o.beta2 ^ count }
 end
 
-local function adam_update(parameter, state, settings, o)
-  if not decays(parameter, o) then
-    settings = tables.merged(settings, { decay = 0 })
-  end
+local function adam_update(parameter, state, settings)
   core.adam_step(parameter, state.mean, state.variance, settings)
 end
 
@@ -195,7 +200,7 @@ function Adam:step(parameters, done, norm)
   arguments.self("Adam:step", self, Adam)
   arguments.check("step", "parameters", "table", parameters, "done", "function?", done,
     "norm", "number?", norm)
-  core.interrupt_defer(advance, self, parameters, done, norm, adam_settings, adam_update)
+  core.interrupt_defer(advance, self, parameters, done, norm, adam_settings, "decay", adam_update)
 end
 
 --- Returns the learning rate of the last step, with its schedule.
@@ -245,10 +250,7 @@ local function sgd_settings(o)
   return { momentum = o.momentum, nesterov = o.nesterov }
 end
 
-local function sgd_update(parameter, state, settings, o)
-  if not decays(parameter, o) then
-    settings = tables.merged(settings, { l2 = 0 })
-  end
+local function sgd_update(parameter, state, settings)
   core.sgd_step(parameter, state.velocity, settings)
 end
 
@@ -269,7 +271,7 @@ function SGD:step(parameters, done, norm)
   arguments.self("SGD:step", self, SGD)
   arguments.check("step", "parameters", "table", parameters, "done", "function?", done,
     "norm", "number?", norm)
-  core.interrupt_defer(advance, self, parameters, done, norm, sgd_settings, sgd_update)
+  core.interrupt_defer(advance, self, parameters, done, norm, sgd_settings, "l2", sgd_update)
 end
 
 --- Returns the learning rate of the last step, with its schedule.
@@ -312,7 +314,8 @@ end
 ---@param least? number = 0; the factor after the decay
 ---@return fun(step: integer): number factor
 function M.schedule.cosine(warmup, steps, least)
-  arguments.check("schedule.cosine", "warmup", "count", warmup, "steps", "size", steps)
+  arguments.check("schedule.cosine", "warmup", "count", warmup, "steps", "size", steps,
+    "least", "number?", least)
   least = least or 0
   return function(step)
     if step <= warmup then
@@ -359,5 +362,9 @@ function M.schedule.noam(d_model, warmup)
     return d_model ^ -0.5 * math.min(step ^ -0.5, step * warmup ^ -1.5)
   end
 end
+
+arity.limit(Adam)
+arity.limit(SGD)
+arity.limit(M.schedule)
 
 return M

@@ -5,7 +5,7 @@ local snapshots = require "roper.training.snapshots"
 local M = {}
 
 local OPTIONS <const> = options_of.define("TrainOptions", {
-  { "model", "table", nil, "maps tokens to logits (`roper.nn.class`)", type = "Module" },
+  { "model", "module", nil, "maps tokens to logits (`roper.nn.class`)", type = "Module" },
   { "task", "task" },
   { "optimizer", "table", type = "Adam|SGD" },
   { "steps", "size", nil, "the step at which training ends" },
@@ -61,6 +61,18 @@ local OPTIONS <const> = options_of.define("TrainOptions", {
 ---@return table
 function M.check(options)
   local o = options_of.check("train", options, OPTIONS, 5)
+  local function expect(option, methods, expected)
+    local value = o[option]
+    for _, method in ipairs(methods) do
+      if value and not (type(value) == "table" and value[method]) then
+        error(("train: option %s: expected %s, got %s"):format(option, expected,
+          options_of.shown(value)), 5)
+      end
+    end
+  end
+  expect("optimizer", { "step", "state" }, "an optimizer")
+  expect("progress", { "update", "finish" }, "an object with update and finish, or false")
+  expect("ranks", { "size", "rank", "rows" }, "the result of roper.ranks")
   if o.batch % o.accumulate > 0 then
     error(("train: accumulate: expected a divisor of the batch size %d, got %d"):format(o.batch,
       o.accumulate), 4)

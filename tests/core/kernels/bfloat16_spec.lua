@@ -33,7 +33,7 @@ describe("matmul_precision", function()
     assert.equal("float32", roper.matmul_precision("float32"))
     for _, name in ipairs({ "float16", 3, true }) do
       assert.error_matches(function() roper.matmul_precision(name) end,
-        'matmul_precision: expected one of float32, bfloat16, got "?' .. tostring(name))
+        'matmul_precision: precision: expected one of float32, bfloat16, got "?' .. tostring(name))
     end
     assert.equal("float32", roper.matmul_precision())
   end)

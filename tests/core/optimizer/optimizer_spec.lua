@@ -82,15 +82,16 @@ describe("adam_step", function()
   it("rejects state and settings that do not match, without changing anything", function()
     local w, state = roper.ones({ 2, 3 }):parameter(), roper.zeros({ 2, 3 })
     assert.error_matches(function() core.adam_step(w, state, state:clone(), {}) end,
-      "adam: the parameter %[2, 3%] has no gradient")
+      "adam_step: the parameter %[2, 3%] has no gradient")
     set_gradient(w, roper.ones({ 2, 3 }))
     local function refused(message, mean, variance, settings)
       assert.error_matches(function() core.adam_step(w, mean, variance, settings) end, message)
     end
-    refused("adam: expected mean like the parameter's float32 %[2, 3%], got float32 %[3%]",
+    refused("adam_step: expected mean like the parameter's float32 %[2, 3%], got float32 %[3%]",
       roper.zeros({ 3 }), state, {})
-    refused("adam: expected variance like .*, got float64 %[2, 3%]", state, state:to("float64"), {})
-    refused("adam: expected packed tensors, got a strided view", state,
+    refused("adam_step: expected variance like .*, got float64 %[2, 3%]", state,
+      state:to("float64"), {})
+    refused("adam_step: expected packed tensors, got a strided view", state,
       roper.zeros({ 3, 2 }):transpose(1, 2), {})
     for name, list in pairs({
       rate = { 0 / 0, math.huge }, decay = { 0 / 0 }, l2 = { -math.huge },
@@ -98,26 +99,26 @@ describe("adam_step", function()
       gradient_scale = { 0 / 0, math.huge },
     }) do
       for _, value in ipairs(list) do
-        refused("adam: expected finite settings, betas in %[0, 1%) and epsilon >= 0, got ", state,
-          state, { [name] = value })
+        refused("adam_step: expected finite settings, betas in %[0, 1%) and epsilon >= 0, got ",
+          state, state, { [name] = value })
       end
     end
     for _, value in ipairs({ 0, -1, 1.5, 0 / 0 }) do
-      refused("adam: expected corrections above 0 and up to 1, got ", state, state,
+      refused("adam_step: expected corrections above 0 and up to 1, got ", state, state,
         { correction1 = value })
-      refused("adam: expected corrections above 0", state, state, { correction2 = value })
+      refused("adam_step: expected corrections above 0", state, state, { correction2 = value })
     end
     local both, result = roper.zeros({ 3, 3 }), roper.zeros({ 2, 3 }) * w
-    refused("adam: mean and variance share elements", state, state, {})
-    refused("adam: mean and variance share elements", both:narrow(1, 1, 2),
+    refused("adam_step: mean and variance share elements", state, state, {})
+    refused("adam_step: mean and variance share elements", both:narrow(1, 1, 2),
       both:narrow(1, 2, 2), {})
-    refused("adam: parameter and mean share elements", w, state, {})
-    refused("adam: parameter and variance share elements", state, w:detach(), {})
-    refused("adam: variance and gradient share elements", state, w.grad, {})
+    refused("adam_step: parameter and mean share elements", w, state, {})
+    refused("adam_step: parameter and variance share elements", state, w:detach(), {})
+    refused("adam_step: variance and gradient share elements", state, w.grad, {})
     refused("assign: expected a tensor outside the graph", state, result, {})
-    refused('adam: unknown option lr; did you mean "l2"%? It takes rate, beta1', state, state,
+    refused('adam_step: unknown option lr; did you mean "l2"%? It takes rate, beta1', state, state,
       { lr = 1 })
-    refused('adam: option rate: expected a number, got "x"', state, state, { rate = "x" })
+    refused('adam_step: option rate: expected a number, got "x"', state, state, { rate = "x" })
     assert.equal(6, w:sum():item())
     assert.equal(0, state:abs():sum():item())
   end)
@@ -147,21 +148,21 @@ describe("sgd_step", function()
   it("rejects state and settings that do not match", function()
     local w = roper.ones({ 2 }):parameter()
     assert.error_matches(function() core.sgd_step(w, nil, {}) end,
-      "sgd: the parameter %[2%] has no")
+      "sgd_step: the parameter %[2%] has no")
     set_gradient(w, roper.ones({ 2 }))
     local function refused(message, velocity, settings)
       assert.error_matches(function() core.sgd_step(w, velocity, settings) end, message)
     end
-    refused("sgd: the parameter %[2%] has no velocity", nil, { momentum = 0.9 })
-    refused("sgd: parameter and velocity share elements", w, {})
-    refused("sgd: velocity and gradient share elements", w.grad:view({ 2 }), {})
-    refused("sgd: expected velocity like .*, got float32 %[3%]", roper.zeros({ 3 }), {})
+    refused("sgd_step: the parameter %[2%] has no velocity", nil, { momentum = 0.9 })
+    refused("sgd_step: parameter and velocity share elements", w, {})
+    refused("sgd_step: velocity and gradient share elements", w.grad:view({ 2 }), {})
+    refused("sgd_step: expected velocity like .*, got float32 %[3%]", roper.zeros({ 3 }), {})
     for _, name in ipairs({ "rate", "momentum", "l2", "gradient_scale" }) do
       for _, value in ipairs({ 0 / 0, math.huge }) do
-        refused("sgd: expected finite settings, got rate ", nil, { [name] = value })
+        refused("sgd_step: expected finite settings, got rate ", nil, { [name] = value })
       end
     end
-    refused("sgd: option nesterov: expected true or false, got 1", nil, { nesterov = 1 })
+    refused("sgd_step: option nesterov: expected true or false, got 1", nil, { nesterov = 1 })
     assert.same({ 1, 1 }, w:totable())
   end)
 

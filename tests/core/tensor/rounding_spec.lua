@@ -67,7 +67,7 @@ describe("round_to", function()
   it("rejects other formats, int32 and missing arguments", function()
     local x = roper.ones({ 2 })
     assert.error_matches(function() x:round_to("half") end,
-      'round_to: expected one of float16, bfloat16, got "half"$')
+      "#1 to 'round_to' %(expected one of float16, bfloat16, got \"half\"%)$")
     assert.error_matches(function() x:round_to("float32") end,
       'got "float32"; :to%(%) converts to it')
     assert.error_matches(function() x:round_to() end, "string expected, got nil")

@@ -1,103 +1,131 @@
--- Public functions called with invalid arguments: each raises an error of its own that names the
--- expected value.
+-- Every public function, called with bad values for each argument and option that its help
+-- documents: each call raises an error that names the function and the argument.
 
-local catalogue = require("roper.workbench.help.catalogue")
+local bad_calls = require("tests.bad_input.calls")
+local comment_of = require("roper.workbench.help.comment")
 local roper = require("roper")
 local scratch = require("tests.scratch")
-local stdout = require("tests.stdout")
+local uv = require("luv")
+local values = require("tests.bad_input.values")
+local verdict = require("tests.bad_input.verdict")
 
--- Those that change what all others run in, or that wait for a terminal.
-local LEFT_OUT <const> = { ["roper.memory_limit"] = true, ["roper.threads"] = true }
-
--- An object of each class with methods.
-local function objects()
-  local o = {}
-  o.tensor, o.rotary = roper.ones({ 2, 3 }), roper.position.rope({ dim = 4 })
-  o.task = roper.tasks.addition({ max_digits = 2, length = 40, seed = 1 })
-  o.Transformer = roper.nn.Transformer({ vocabulary = o.task:vocabulary(), d_model = 8,
-    layers = 1, heads = 2 })
-  o.Module, o.Cache = o.Transformer, o.Transformer:cache({ batch = 1, length = 8 })
-  o.CacheLayer, o.TransformerLayer = o.Cache:layer(1), o.Transformer.layers[1]
-  o.MultiHeadAttention, o.Embedding = o.TransformerLayer.attention, o.Transformer.embedding
-  o.FeedForward, o.Linear = o.TransformerLayer.feed_forward, o.Transformer.logits
-  o.LayerNorm = roper.nn.LayerNorm({ features = 3 })
-  o.RMSNorm = roper.nn.RMSNorm({ features = 3 })
-  o.Sequential, o.Dropout = roper.nn.Sequential(o.Linear), roper.nn.Dropout()
-  o.ReLU, o.GELU = roper.nn.ReLU(), roper.nn.GELU()
-  o.Adam, o.SGD = roper.optim.Adam(), roper.optim.SGD()
-  o.Scheme, o.TaskRandom = roper.position.alibi({ heads = 2 }), roper.tasks.random(1)
-  local q = roper.ones({ 1, 1, 3, 4 })
-  o.Positions = roper.position.positions(q, q)
-  o.TextTask = roper.tasks.text({ files = scratch.write("text", "One.\n\nTwo three four.\n"),
-    documents = "paragraphs", tokenizer = "bytes", length = 4, validation = 0.5,
-    cache = scratch.path("cache") })
-  o.PublishedTask = select(2, roper.import("tests/fixtures/published/gpt2"))
-  return o
+-- The globals of the calls, with the values of the setup.
+local function new_globals()
+  local globals = setmetatable({ folder = scratch.path("files"), print = function() end,
+    roper = roper }, { __index = _G })
+  assert(load(values.SETUP, "=setup", "t", globals))()
+  return globals
 end
 
--- Lists of arguments.
-local function wrong(of)
-  local list = { {}, { n = 1 }, { n = 2 }, { n = 3 }, { false }, { 5 }, { -1 }, { "none/such" },
-    { {} }, { type }, { { 5 } }, { { {} } }, { { a = 1 } }, { { "x" }, "y" }, { 5, { 5 } },
-    { of.tensor }, { of.Transformer }, { of.task }, { {}, {} }, { {}, 5 },
-    { "none/such", 5 }, { "none/such", {} }, { of.tensor, "x" }, { of.tensor, {}, {} },
-    { of.Transformer, of.task, 5 }, { {}, of.task }, { type, of.task },
-    { of.Transformer, of.task, {}, 5 } }
-  for _, arguments in ipairs(list) do
-    arguments.n = arguments.n or #arguments
+-- The problems of the bad calls of functions, and the number of calls of each kind. `own` are more
+-- globals.
+local function problems_of(entries, own)
+  local list, counts, globals = {}, {}, new_globals()
+  for _, entry in ipairs(entries) do
+    local is_changed = false
+    for _, call in ipairs(bad_calls.of(entry)) do
+      local problem, ok = verdict.of_call(call, setmetatable(own or {}, { __index = globals }))
+      list[#list + 1], is_changed = problem, is_changed or ok
+      counts[call.kind] = (counts[call.kind] or 0) + 1
+    end
+    globals = is_changed and entry.kind == "method" and new_globals() or globals
   end
-  return list
+  return list, counts
 end
 
-describe("wrong arguments", function()
-  setup(scratch.create)
+local function names_in(folder)
+  local names = {}
+  for name in uv.fs_scandir_next, assert(uv.fs_scandir(folder)) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return table.concat(names, " ")
+end
+
+describe("bad arguments", function()
+  setup(function()
+    scratch.create()
+    assert(uv.fs_mkdir(scratch.path("files"), 448))
+    scratch.write("files/text.txt", "One.\n\nTwo three four.\n")
+  end)
   teardown(scratch.remove)
 
-  it("to any public function raise an error that names it, with and without the object", function()
-    local of, count, problems = objects(), 0, {}
-    local function try(path, f, ...)
-      local given = table.pack(...)
-      stdout.capture_both(function()
-        local ok, message = pcall(f, table.unpack(given, 1, given.n))
-        count = count + 1
-        if not ok and tostring(message):find("attempt to", 1, true) then
-          problems[path] = message
-        end
-      end)
+  it("of any public function raise an error that names it and the argument", function()
+    local before = names_in(".")
+    local problems, counts = problems_of(verdict.entries())
+    assert(#problems == 0, ("%d problems; paste the setup and a call:\n%s\n%s"):format(#problems,
+      values.SETUP, table.concat(problems, "\n")))
+    for kind, least in pairs({ ["too few"] = 400, ["too many"] = 380, ["wrong object"] = 80,
+      ["wrong type"] = 6000, ["option of wrong type"] = 6000, ["misspelt option"] = 90,
+      ["option out of range"] = 400, ["dtype or shape"] = 1000 }) do
+      assert.is_true(counts[kind] > least, kind)
     end
-    for _, entry in ipairs(catalogue.entries()) do
-      local class, name = entry.path:match("^(%w+):([%w_]+)$")
-      local f = entry.value or class and assert(of[class], class)[name]
-      for _, arguments in ipairs(not LEFT_OUT[entry.path] and type(f) == "function"
-        and wrong(of) or {}) do
-        try(entry.path, f, table.unpack(arguments, 1, arguments.n))
-        if class then
-          try(entry.path, f, of[class], table.unpack(arguments, 1, arguments.n))
-        end
-      end
+    assert.equal(before, names_in("."))
+  end)
+
+  -- The problems of a function with this documentation comment, by the kinds of the calls.
+  local function planted(f, ...)
+    local comment = comment_of.parse(table.concat({ ... }, "\n") .. "\nfunction planted() end")[1]
+    local problems = problems_of({ { path = "planted", name = "planted", kind = "function",
+      comment = comment } }, { planted = f })
+    local found = {}
+    for _, problem in ipairs(problems) do
+      found[problem:match("^(.-: .-): ")] = true
     end
-    assert.same({}, problems)
-    assert.is_true(count > 8000)
+    return found
+  end
+
+  it("are found if a function does not check them", function()
+    local x, n = "---@param x tensor", "---@param n? integer at least 1"
+    assert.same({ ["too few: accepted"] = true, ["nil in the middle: accepted"] = true,
+      ["wrong type: accepted"] = true, ["out of range: accepted"] = true,
+      ["too many: accepted"] = true }, planted(function() end, x, n))
+    assert.is_true(planted(function(value)
+      return value + value
+    end, x)["wrong type: an internal error"])
+    assert.is_true(planted(function() error("other: x: expected a tensor") end,
+      x)["wrong type: does not name the function"])
+    assert.is_true(planted(function() error("planted: expected more") end, x,
+      n)["wrong type: does not name the argument"])
+    assert.is_true(planted(function(value)
+      roper.rand({ 1 })
+      error("planted: x: expected a tensor, got " .. type(value))
+    end, x)["wrong type: moves the random generator"])
   end)
 
   it("are named, with the expected value", function()
-    local of = objects()
+    local linear, task = roper.nn.Linear({ inputs = 2, outputs = 1 }), roper.tasks.addition()
+    local scheme = roper.position.alibi({ heads = 2 })
     for expected, f in pairs({
-      ["answers: task: expected a task, got nil"] = function()
-        roper.evaluate.answers(of.Transformer)
-      end,
+      ["answers: task: expected a task, got nil"] = function() roper.evaluate.answers(linear) end,
       ["fresh: task: expected a task, got a tensor"] = function()
-        roper.evaluate.fresh(of.tensor, 1)
+        roper.evaluate.fresh(roper.ones({ 2 }), 1)
       end,
+      ["var: expected at most 4 arguments, got 5"] = function()
+        roper.ones({ 2 }):var(1, true, 0, 5)
+      end,
+      ["var: keep: expected true or false, got 2"] = function() roper.ones({ 2 }):var(1, 2) end,
+      ["bad argument #2 to 'sum' (expected true or false, got \"no\")"] = function()
+        roper.ones({ 2 }):sum(1, "no")
+      end,
+      ["bad argument #1 to 'sum' (number expected, got string)"] = function()
+        roper.ones({ 2 }):sum("1")
+      end,
+      ["prod: axis: expected an axis from 1 to 2 (or -1 to -2), got 3"] = function()
+        roper.ones({ 2, 2 }):prod(3)
+      end,
+      ["Transformer: option position: expected a scheme, its name or {type = name, ...}, got true"]
+        = function() roper.nn.Transformer({ vocabulary = 3, position = true }) end,
+      ["forward: expected at most 3 arguments, got 4"] = function() linear(task, 1, 2) end,
       ["count: expected a Module, got nil; call it with a colon: object:count(...)"] =
-        function() of.Linear.count() end,
+        function() linear.count() end,
       ["forward: expected a Linear, got a tensor; call it with a colon: object:forward(...)"] =
-        function() of.Linear.forward(of.tensor) end,
+        function() linear.forward(roper.ones({ 2 })) end,
       ["step: expected an Adam, got a table; call it with a colon: object:step(...)"] = function()
-        of.Adam.step({ of.tensor })
+        roper.optim.Adam().step({})
       end,
       ["options: expected a Scheme, got nil; call it with a colon: object:options(...)"] =
-        function() of.Scheme.options() end,
+        function() scheme.options() end,
       ["bad argument #1 to 'no_grad' (function expected, got number)"] = function()
         roper.no_grad(5)
       end,
@@ -106,5 +134,85 @@ describe("wrong arguments", function()
       assert.is_false(ok)
       assert.truthy(message:find(expected, 1, true), message)
     end
+  end)
+
+  it("may be more than a function takes if they are nil", function()
+    assert.equal(4, roper.ones({ 2, 2 }):norm(1, nil, nil, nil, nil):item())
+  end)
+
+  -- Found by random calls.
+  it("inside lists and option tables are named, too", function()
+    local of, x, cycle = {}, roper.ones({ 1, 2, 3, 4 }), {}
+    of.task = roper.tasks.addition({ max_digits = 2, length = 40, seed = 1 })
+    of.Transformer = roper.nn.Transformer({ vocabulary = of.task:vocabulary(), d_model = 8,
+      layers = 1, heads = 2 })
+    of.Linear, of.Adam = of.Transformer.logits, roper.optim.Adam()
+    of.MultiHeadAttention = of.Transformer.layers[1].attention
+    cycle[1] = cycle
+    local function message_of(call)
+      local ok, message = pcall(table.unpack(call))
+      return ok and "no error" or message
+    end
+    local missing = {}
+    for expected, call in pairs({
+      ["fields: expected pairs {field, values}, got 3"] = {
+        roper.sweep.prepare, "addition", { 3, 2 } },
+      ["option stream: expected a table or a userdata, got 3"] = { roper.sweep.run,
+        { what = "addition", stream = 3 } },
+      ["option cache: expected the layer of a cache, got a table"] = {
+        of.MultiHeadAttention.attend, of.MultiHeadAttention, { q = x, k = x, v = x, cache = {} } },
+      ["heads: expected a positive integer, got 0"] = { of.MultiHeadAttention.split,
+        of.MultiHeadAttention, roper.ones({ 1, 2, 8 }), 0 },
+      ["save_training: state.optimizer.state: expected a table, got nil"] = {
+        roper.checkpoint.save_training, "a",
+        { model = of.Linear, optimizer = {}, task = of.task } },
+      ["given: expected a table, got 2"] = { roper.experiment.configure, "addition", 2 },
+      ["config: expected a table, got 2"] = { roper.experiment.describe, "addition", 2 },
+      ["config.position: expected a string, got a table"] = { roper.experiment.check,
+        { position = {} } },
+      ["run.provenance: expected a table, got 4"] = { roper.runs.model,
+        { folder = "a", config = {}, provenance = 4 } },
+      ["var: correction: expected a finite number, got a table"] = { roper.var, x, 1, true, {} },
+      ["std: correction: expected a finite number, got \"a\""] = { roper.std, x, 1, true, "a" },
+      ["junk: takes: expected names of options with their kinds"] = { roper.position.register,
+        "junk", { takes = { 3 } } },
+      ["attention: k: expected a tensor, got true"] = {
+        roper.attention, x, true, x, { position = "alibi" } },
+      ["oracle.attention: k: expected a tensor, got \"\""] = {
+        roper.oracle.attention, x, "", x, { position = "alibi" } },
+      ["attention: v: expected a tensor, got nil"] = {
+        roper.attention, x, x, nil, { position = "alibi" } },
+      ["ablation: option positions: expected a tensor, got a table"] = {
+        roper.interpret.ablation, of.Transformer, roper.ones({ 1, 3 }, "int32"),
+        { positions = { 1 } } },
+      ["flip: axis: expected an axis from 1 to 4 (or -1 to -4), got \"2\""] = { roper.flip, x,
+        { "2" } },
+      ["option progress: expected an object with update and finish, or false, got a function"] = {
+        roper.train, { model = of.Transformer, task = of.task, optimizer = of.Adam, steps = 1,
+          progress = type } },
+      ["option optimizer: expected an optimizer, got a table"] = {
+        roper.train, { model = of.Transformer, task = of.task, optimizer = {}, steps = 1 } },
+      ["option ranks: expected the result of roper.ranks, got a table"] = {
+        roper.train, { model = of.Transformer, task = of.task, optimizer = of.Adam, steps = 1,
+          ranks = { rank = 1, size = 2 } } },
+      ["cache: lengths: expected integers from 1 to 4, got nil"] = { of.Transformer.cache,
+        of.Transformer, { batch = 2, length = 4, lengths = { nil, 2 } } },
+      ["censored: total: expected a non-negative integer, got a table"] = {
+        roper.statistics.censored, { 1 }, {}, 3 },
+      ["generate: expected a list of prompts, got an empty one"] = { roper.generate,
+        of.Transformer, { nil, "1" }, { task = of.task } },
+      ["interval: confidence: expected a number from 0 to 1, got \"a\""] = {
+        roper.statistics.interval, { 1 }, "a" },
+      ["expected a list of schemes, got a table that is nested too deeply"] = {
+        roper.position.missing, cycle },
+      ["axial: expected a multiple of 18446744073709551616 rotated features"] = {
+        roper.position.axial, { dim = 4, coordinates = math.maxinteger } },
+    }) do
+      local message = message_of(call)
+      if not message:find(expected, 1, true) then
+        missing[#missing + 1] = ("expected %s, got %s"):format(expected, message)
+      end
+    end
+    assert.same({}, missing)
   end)
 end)

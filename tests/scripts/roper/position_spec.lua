@@ -34,7 +34,7 @@ describe("position.list and position.resolve", function()
     end
     assert.error_matches(function() roper.position.resolve({ base = 5 }, 8) end, "got nil")
     assert.error_matches(function() roper.position.rope(8) end,
-      "^position: expected a table of options, got number$")
+      "^rope: options: expected a table, got 8$")
   end)
 end)
 
@@ -113,8 +113,8 @@ describe("position.convert_pairing", function()
         roper.position.convert_pairing(w, table.unpack(arguments, 1, arguments.n))
       end, "convert_pairing: .-" .. message)
     end
-    refused('expected "half" or "interleaved", got "halves" and "half"', "halves", "half")
-    refused("got", "half", nil)
+    refused('from: expected one of half, interleaved, got "halves"', "halves", "half")
+    refused("to: expected one of half, interleaved, got nil", "half", nil)
     refused("axis 1: expected a multiple of 5 heads, got 12 features", "half", "half",
       { heads = 5 })
     refused("heads: expected a positive integer, got 0", "half", "half", { heads = 0 })

@@ -223,7 +223,7 @@ describe("train", function()
     local function refuses(options, message)
       assert.error_matches(function() run(options) end, message)
     end
-    assert.error_matches(function() roper.train() end, "train: option model: expected a table")
+    assert.error_matches(function() roper.train() end, "train: option model: expected a module")
     refuses({ steps = 0 }, "train: option steps: expected a positive integer, got 0")
     refuses({ steps = 1.5 }, "train: option steps: expected a positive integer, got 1.5")
     refuses({ batch = "2" }, 'train: option batch: expected a positive integer, got "2"')

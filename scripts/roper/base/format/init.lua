@@ -1,6 +1,7 @@
 --- Formats values for printing: tensors with dtype, shape and aligned columns, tables sorted and
 --- nested, everything else like Lua.
 local arguments = require "roper.base.arguments"
+local arity = require "roper.base.arity"
 local numbers = require "roper.base.format.number"
 local escape = require "roper.base.escape"
 local options = require "roper.base.format.options"
@@ -75,6 +76,7 @@ end
 ---@param x number
 ---@return string text
 function M.scalar(x)
+  arguments.check("format.scalar", "x", "real", x)
   if x ~= x then
     return "nan"
   elseif x == math.floor(x) and math.abs(x) < 1e15 then
@@ -90,7 +92,7 @@ end
 
 -- A function with the file and line of its definition.
 local function function_text(value)
-  local where = debug.getinfo(value, "S")
+  local where = debug.getinfo(arity.original(value), "S")
   if where.what == "C" then
     return "function (C)"
   end
@@ -205,7 +207,7 @@ end
 function M.results(results)
   arguments.check("format.results", "results", "table", results)
   local texts, separator = {}, "\t"
-  for i = 1, results.n do
+  for i = 1, results.n or #results do
     texts[i] = M.value(results[i])
     separator = texts[i]:find "\n" and "\n" or separator
   end

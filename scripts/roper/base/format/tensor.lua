@@ -51,7 +51,8 @@ local function notation(nested, dtype)
   end
   local decimal = ("%%.%df"):format(options.current.precision)
   if largest >= 1e5 or largest < 1e-3 then
-    local scale = 10.0 ^ math.max(math.floor(math.log(largest, 10)), -300)
+    local exponent = ("%%.%de"):format(options.current.precision):format(largest):match "e(.*)"
+    local scale = 10.0 ^ math.max(tonumber(exponent), -300)
     if smallest / scale >= 1e-3 then
       return decimal, scale
     end

@@ -22,6 +22,11 @@ local M = {}
 ---@return tensor y
 function M.clamp(x, low, high)
   check.tensor("clamp", x)
+  for what, bound in pairs { low = low, high = high } do
+    if not math.type(bound) then
+      check.tensor("clamp", bound, what)
+    end
+  end
   if low == nil and high == nil then
     error("clamp: expected a bound, got none", 2)
   end
@@ -92,8 +97,8 @@ end
 ---@param b tensor [n]
 ---@return tensor y [m, n]
 function M.outer(a, b)
-  check.tensor("outer", a)
-  check.tensor("outer", b)
+  check.tensor("outer", a, "a")
+  check.tensor("outer", b, "b")
   if a:rank() ~= 1 or b:rank() ~= 1 then
     error(("outer: expected two tensors with one axis, got %s and %s"):format(format.summary(a),
       format.summary(b)), 2)
@@ -130,7 +135,8 @@ end
 ---@return tensor y with the shape of x
 function M.tril(x, diagonal)
   check.tensor("tril", x)
-  return triangle("tril", x, check.integer("tril", "diagonal", diagonal or 0), core.le)
+  diagonal = check.integer("tril", "diagonal", diagonal == nil and 0 or diagonal)
+  return triangle("tril", x, diagonal, core.le)
 end
 
 --- The upper triangles of matrices; elements below are 0.
@@ -146,7 +152,8 @@ end
 ---@return tensor y with the shape of x
 function M.triu(x, diagonal)
   check.tensor("triu", x)
-  return triangle("triu", x, check.integer("triu", "diagonal", diagonal or 0), core.ge)
+  diagonal = check.integer("triu", "diagonal", diagonal == nil and 0 or diagonal)
+  return triangle("triu", x, diagonal, core.ge)
 end
 
 return M

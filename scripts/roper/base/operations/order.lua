@@ -23,6 +23,8 @@ local M = {}
 ---@return tensor indices int32, from 1, as returned by `argsort`
 function M.sort(x, axis, descending)
   check.tensor("sort", x)
+  check.axis("sort", x, axis)
+  check.flag("sort", "descending", descending)
   local indices = core.argsort(x, axis, descending)
   return x:gather(axis or -1, indices), indices
 end
@@ -47,10 +49,12 @@ end
 ---@return tensor indices int32, from 1
 function M.topk(x, k, axis, largest)
   check.tensor("topk", x)
+  check.axis("topk", x, axis)
+  check.flag("topk", "largest", largest)
   axis, k = axis or -1, check.integer("topk", "k", k)
   local indices = core.argsort(x, axis, largest ~= false)
   if k < 0 or k > x:size(axis) then
-    error(("topk: expected k from 0 to %d, got %d"):format(x:size(axis), k), 2)
+    error(("topk: k: expected an integer from 0 to %d, got %d"):format(x:size(axis), k), 2)
   end
   indices = indices:narrow(axis, 1, k)
   return x:gather(axis, indices), indices
@@ -73,8 +77,9 @@ function M.flip(x, axes)
   for axis = #shape, 1, -1 do
     strides[axis], stride = stride, stride * shape[axis]
   end
-  axes = type(axes) == "table" and axes or { check.integer("flip", "axis", axes) }
+  axes = type(axes) == "table" and axes or { check.integer("flip", "axes", axes) }
   for _, axis in ipairs(axes) do
+    check.axis("flip", x, axis)
     local size = x:size(axis)
     axis = axis < 0 and axis + #shape + 1 or axis
     if strides[axis] < 0 then
@@ -101,6 +106,7 @@ end
 function M.roll(x, shift, axis)
   check.tensor("roll", x)
   shift = check.integer("roll", "shift", shift)
+  check.axis("roll", x, axis)
   if axis == nil then
     return M.roll(x:view { x:count() }, shift, 1):view(x:shape())
   end

@@ -1,4 +1,5 @@
 --- Variance, standard deviation, norm, product, any and all.
+local arguments = require "roper.base.arguments"
 local check = require "roper.base.operations.check"
 local core = require "roper.core"
 
@@ -50,7 +51,8 @@ end
 ---@param correction? number = 1; 1 is Bessel's correction, 0 the mean square deviation
 ---@return tensor y without the axis, unless `keep` is true
 function M.var(x, axis, keep, correction)
-  check.tensor("var", x)
+  check.reduction("var", x, axis, keep)
+  arguments.check("var", "correction", "number?", correction)
   return like(x, variance(x:to "float64", axis, keep, correction))
 end
 
@@ -69,7 +71,8 @@ end
 ---@param correction? number = 1; 1 is Bessel's correction, 0 the root mean square deviation
 ---@return tensor y without the axis, unless `keep` is true
 function M.std(x, axis, keep, correction)
-  check.tensor("std", x)
+  check.reduction("std", x, axis, keep)
+  arguments.check("std", "correction", "number?", correction)
   return like(x, root(variance(x:to "float64", axis, keep, correction), 2))
 end
 
@@ -90,10 +93,10 @@ end
 ---@param keep? boolean = false; keep the axis with size 1
 ---@return tensor y without the axis, unless `keep` is true
 function M.norm(x, p, axis, keep)
-  check.tensor("norm", x)
+  check.reduction("norm", x, axis, keep)
   p = p == nil and 2 or p
   if math.type(p) == nil or p ~= p or p < 1 then
-    error(("norm: expected p of at least 1, got %s"):format(tostring(p)), 2)
+    error(("norm: p: expected a number of at least 1, got %s"):format(tostring(p)), 2)
   end
   if p == math.huge then
     return as_floats(x):abs():max(axis, keep)
@@ -135,6 +138,8 @@ end
 ---@return tensor y without the axis, unless `keep` is true
 function M.prod(x, axis, keep)
   check.tensor("prod", x)
+  check.axis("prod", x, axis)
+  check.flag("prod", "keep", keep)
   x = as_floats(x)
   local y = axis and product(x, axis) or product(x:view { x:count() }, 1)
   if not axis then
@@ -170,7 +175,7 @@ end
 ---@param keep? boolean = false; keep the axis with size 1
 ---@return boolean|tensor yes a boolean, or with `axis` a mask without the axis
 function M.any(x, axis, keep)
-  check.tensor("any", x)
+  check.reduction("any", x, axis, keep)
   return decided(core.ne(x, 0):sum(axis, keep):gt(0), axis)
 end
 
@@ -190,7 +195,7 @@ end
 ---@param keep? boolean = false; keep the axis with size 1
 ---@return boolean|tensor yes a boolean, or with `axis` a mask without the axis
 function M.all(x, axis, keep)
-  check.tensor("all", x)
+  check.reduction("all", x, axis, keep)
   return decided(core.eq(x, 0):sum(axis, keep):eq(0), axis)
 end
 

@@ -278,7 +278,7 @@ add("oracle", function(case)
       end)
     end
   end
-  return agree(case, by(attention.oracle), by(attention.attention))
+  return agree(case, by(attention.oracle.attention), by(attention.attention))
 end, "roper.attention and roper.oracle.attention differ")
 
 add("float32", function(case)

@@ -1,4 +1,5 @@
 --- A battery of checks for position schemes.
+local arguments = require "roper.base.arguments"
 local cases = require "roper.model.battery.case"
 local checkpoint = require "roper.model.checkpoint"
 local checks = require "roper.model.battery.checks"
@@ -100,6 +101,7 @@ local OPTIONS <const> = options_of.define("PositionCheckOptions", {
 ---@return PositionFindings findings
 function M.check(scheme, options)
   local o = options_of.check("position.check", options, OPTIONS)
+  arguments.check("position.check", "scheme", "position", scheme)
   local plain = checkpoint.options({ options = { position = scheme } }).position
   plain = type(plain) == "table" and plain or { type = plain }
   local case = cases.new(plain, { dim = o.dim, heads = o.heads, d_model = o.dim * o.heads,

@@ -29,8 +29,8 @@ end
 ---@param folder string
 ---@return boolean yes
 function M.has_model(folder)
-  local ok, content = pcall(files.decode, folder .. "/config.json")
-  return ok and content ~= nil and type(content.model_type) == "string"
+  local content = files.decode(folder .. "/config.json")
+  return content ~= nil and type(content.model_type) == "string"
 end
 
 -- The paths of the files in an index, each with the set of its tensors.

@@ -1,6 +1,7 @@
 --- The vocabulary of a published model as a task, which encodes prompts, decodes tokens, and
 --- provides rows of a text for evaluation.
 local arguments = require "roper.base.arguments"
+local arity = require "roper.base.arity"
 local core = require "roper.core"
 local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
@@ -70,7 +71,7 @@ function M.new(folder, count, ends)
   local tokenizer
   if files.stat(folder .. "/tokenizer.model") then
     local ok, found = pcall(tokenizer_of, folder, count)
-    if diagnostics.is_interrupt(found) then
+    if not ok and diagnostics.is_transient(found) then
       error(found, 0)
     elseif not ok then
       io.stderr:write("import: ", diagnostics.without_place(found), "; texts are token ids\n")
@@ -159,11 +160,11 @@ function PublishedTask:beginning()
   return self.tokenizer.begin and ""
 end
 
-function PublishedTask.targets()
+function PublishedTask:targets(_) -- luacheck: no unused args
   return nil
 end
 
-function PublishedTask.positions()
+function PublishedTask:positions(_) -- luacheck: no unused args
   return nil
 end
 
@@ -178,5 +179,7 @@ end
 function PublishedTask:__tostring()
   return ("published{folder = %q}"):format(self.folder)
 end
+
+arity.limit(PublishedTask)
 
 return M

@@ -25,9 +25,9 @@ return {
   },
   build = function(o)
     local rotated = frequencies.rotated("axial", o)
-    if rotated % (2 * o.coordinates) ~= 0 then
-      error(("axial: expected a multiple of %d rotated features, pairs for each of %d coordinates, "
-        .. "got %d"):format(2 * o.coordinates, o.coordinates, rotated), 2)
+    if rotated % 2 ~= 0 or rotated // 2 % o.coordinates ~= 0 then
+      error(("axial: expected a multiple of %.0f rotated features, pairs for each of %d "
+        .. "coordinates, got %d"):format(2.0 * o.coordinates, o.coordinates, rotated), 2)
     end
     local own = frequencies.powers(o.base, rotated // o.coordinates)
     local theta, coordinates = {}, {}

@@ -12,7 +12,7 @@ local schemes = require "roper.position.scheme"
 return {
   takes = { dim = "size" },
   make = function(options)
-    return core.rotary(schemes.with_defaults(options, { dim = 2, rotate = "" }))
+    return core.rotary(schemes.with_defaults("none", options, { dim = 2, rotate = "" }))
   end,
   relative = true,
   summary = "no positions",

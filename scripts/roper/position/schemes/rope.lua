@@ -19,7 +19,7 @@ local schemes = require "roper.position.scheme"
 return {
   takes = schemes.rotary_options "qk",
   make = function(options)
-    return core.rotary(schemes.with_defaults(options, { rotate = "qk" }))
+    return core.rotary(schemes.with_defaults("rope", options, { rotate = "qk" }))
   end,
   relative = true,
   summary = "queries and keys are rotated",

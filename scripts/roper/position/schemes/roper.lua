@@ -16,7 +16,7 @@ local schemes = require "roper.position.scheme"
 return {
   takes = schemes.rotary_options "qkvo",
   make = function(options)
-    return core.rotary(schemes.with_defaults(options, { rotate = "qkvo" }))
+    return core.rotary(schemes.with_defaults("roper", options, { rotate = "qkvo" }))
   end,
   relative = true,
   summary = "RoPE that also rotates values, and rotates the output back",

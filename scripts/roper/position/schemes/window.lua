@@ -19,7 +19,7 @@
 ---     0.3333 0.3333 0.3333 0.0000 0.0000
 ---     0.3333 0.0000 0.3333 0.3333 0.0000
 ---     0.3333 0.0000 0.0000 0.3333 0.3333
----@param options WindowOptions
+---@param options? WindowOptions
 ---@return Scheme scheme
 local core = require "roper.core"
 

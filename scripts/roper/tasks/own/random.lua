@@ -1,5 +1,6 @@
 --- Random numbers for the problems of a task in Lua.
 local arguments = require "roper.base.arguments"
+local arity = require "roper.base.arity"
 local core = require "roper.core"
 local options_of = require "roper.base.options"
 
@@ -85,5 +86,7 @@ function TaskRandom:shuffle(list)
   end
   return list
 end
+
+arity.limit(TaskRandom)
 
 return M

@@ -1,5 +1,6 @@
 --- Tasks in Lua: objects with the methods of the tasks in C, from definitions of users.
 local arguments = require "roper.base.arguments"
+local arity = require "roper.base.arity"
 local check = require("roper.tasks.own.check").check
 local core = require "roper.core"
 local diagnostics = require "roper.base.diagnostics"
@@ -90,7 +91,7 @@ function OwnTask:positions(tokens)
 end
 
 -- A task in Lua predicts its own tokens.
-function OwnTask:targets()
+function OwnTask:targets(_)
   arguments.self("OwnTask:targets", self, OwnTask)
   return nil
 end
@@ -245,5 +246,7 @@ end
 function OwnTask:__tostring()
   return self.kind .. format.value(self:options(), math.maxinteger)
 end
+
+arity.limit(OwnTask)
 
 return M

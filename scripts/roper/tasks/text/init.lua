@@ -1,6 +1,7 @@
 --- Text task: rows of tokens from text files, for training and validating a language model. Unlike
 --- other tasks, it has no questions with answers, and its lowest possible loss is not known.
 local arguments = require "roper.base.arguments"
+local arity = require "roper.base.arity"
 local cache = require "roper.tasks.text.cache"
 local files = require "roper.base.file"
 local format = require "roper.base.format"
@@ -269,12 +270,12 @@ function TextTask:set_random(seed, counter)
 end
 
 -- nil: the position of a token is its index.
-function TextTask.positions()
+function TextTask:positions(_) -- luacheck: no unused args
   return nil
 end
 
 -- nil: targets are the tokens.
-function TextTask.targets()
+function TextTask:targets(_) -- luacheck: no unused args
   return nil
 end
 
@@ -318,5 +319,7 @@ end
 function TextTask:__tostring()
   return "text" .. format.value(self:options(), math.maxinteger)
 end
+
+arity.limit(TextTask)
 
 return M

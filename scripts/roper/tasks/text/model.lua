@@ -1,5 +1,7 @@
 --- Parser of SentencePiece models: their pieces and normalization. A model is a Protocol Buffers
 --- message (sentencepiece_model.proto).
+local diagnostics = require "roper.base.diagnostics"
+
 local M = {}
 
 -- Types of pieces.
@@ -131,6 +133,15 @@ end
 ---@field has_prefix boolean a space is added before a text
 ---@field normalizer string the name of its rules, such as "identity" or "nmt_nfkc"
 
+-- Calls a reader; an error means that the data are damaged.
+local function try(reader, data)
+  local ok, result, more = pcall(reader, data)
+  if not ok and diagnostics.is_transient(result) then
+    error(result, 0)
+  end
+  return ok, result, more
+end
+
 --- The pieces of any SentencePiece model.
 ---
 --- Errors: a damaged model.
@@ -138,7 +149,7 @@ end
 ---@param path string for messages
 ---@return PieceModel model
 function M.read_any(data, path)
-  local ok, model = pcall(read_any, data)
+  local ok, model = try(read_any, data)
   if not ok or #model.words == 0 then
     error(("text: %s: expected a SentencePiece model, got a damaged file or one of another kind")
       :format(path), 0)
@@ -156,7 +167,7 @@ end
 ---@return string[] words
 ---@return table<string, integer> bytes the ids of the pieces for one byte
 function M.read(data, path)
-  local ok, words, bytes = pcall(read, data)
+  local ok, words, bytes = try(read, data)
   if not ok then
     error(("text: %s: expected a SentencePiece model, got a damaged file or one of another kind")
       :format(path), 0)

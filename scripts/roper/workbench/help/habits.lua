@@ -1,5 +1,6 @@
 --- Hints in error messages for habits from PyTorch and Python: finds the row of `?pytorch` for the
 --- message and the line with the error, and suggests a colon if a method was called with a dot.
+local arity = require "roper.base.arity"
 local names_of = require "roper.base.names"
 local rows_of = require "roper.workbench.help.pytorch"
 local suggest = require "roper.base.suggest"
@@ -155,7 +156,7 @@ local function about_dot(frame)
   for holder, name, at in line:gmatch "([%a_][%w_.%[%]%-]*)%.([%a_][%w_]*)%s*()[%({\"']" do
     local object = resolve(holder, frame)
     local method = method_of(object, name)
-    if method and method == frame.called and not rawequal(object, frame.first) then
+    if method and arity.original(method) == frame.called and not rawequal(object, frame.first) then
       local arguments = line:match("^%b()", at) or line:match("^%b{}", at) or "(…)"
       return with_colon(holder, name, arguments, line)
     end

@@ -1,5 +1,6 @@
 --- Help for `?name`, `??name`, `help(name)` and `apropos(word)`. A name is a variable of the
 --- session, or a name of the library, with or without its module or class.
+local arity = require "roper.base.arity"
 local escape = require "roper.base.escape"
 local pager = require "roper.workbench.help.pager"
 local render = require("roper.base.document.terminal").render
@@ -77,9 +78,10 @@ local function bare_function(value, name)
     return ("%s is a standard function of Lua; see\n%s#pdf-%s\n"):format(standard,
       "https://www.lua.org/manual/5.4/manual.html", standard)
   end
-  local where, arguments = debug.getinfo(value, "Su"), {}
+  local original, arguments = arity.original(value), {}
+  local where = debug.getinfo(original, "Su")
   for i = 1, where.nparams do
-    arguments[i] = debug.getlocal(value, i)
+    arguments[i] = debug.getlocal(original, i)
   end
   arguments[#arguments + 1] = where.isvararg and "…" or nil
   return ("%s(%s)\n\nA function in %s, without a documentation comment.\n"):format(

@@ -1,5 +1,6 @@
 --- Finds documentation comments by file, function and class. The comments of C functions are in a
 --- definition file that `make` writes.
+local arity = require "roper.base.arity"
 local comment_of = require "roper.workbench.help.comment"
 local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
@@ -57,7 +58,7 @@ end
 ---@return integer first line
 ---@return integer last line
 function M.place(value)
-  local where = debug.getinfo(value, "S")
+  local where = debug.getinfo(arity.original(value), "S")
   return where.source:match "^@(.+)$", where.linedefined, where.lastlinedefined
 end
 
@@ -66,7 +67,7 @@ end
 ---@return string? text nil for a function in C, or if the source is not available
 ---@return string name of the file or of the typed code
 function M.text(value)
-  local kind, name = debug.getinfo(value, "S").source:match "^([@=])(.+)$"
+  local kind, name = debug.getinfo(arity.original(value), "S").source:match "^([@=])(.+)$"
   return kind == "@" and files.read(name) or kind == "=" and diagnostics.sources[name] or nil, name
 end
 
@@ -74,6 +75,7 @@ end
 ---@param value function
 ---@return string? file
 function M.maker_file(value)
+  value = arity.original(value)
   for name, loaded in pairs(package.loaded) do
     if type(loaded) == "table" and rawget(loaded, "make") == value then
       return package.searchpath(name, package.path)

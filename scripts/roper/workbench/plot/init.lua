@@ -319,7 +319,8 @@ end
 ---        → pair 1, θ = 1
 ---@param x tensor|number[] [features]
 ---@param scheme rotary|string the scheme, or its name
----@param position? number = 1; can be fractional or negative
+---@param position? number = 1; can be fractional or negative; can be omitted before the file or the
+---   options
 ---@param file? string to write; can be omitted before the options
 ---@param options? plot.RotationOptions
 ---@return string? result the file; without a file but with a format, the plot itself
@@ -328,7 +329,7 @@ function M.rotation(x, scheme, position, file, options)
     position, file, options = nil, position, file
   end
   local o, figure = read("plot.rotation", { pairs = "table?" }, file, options)
-  position = position or 1
+  position = position == nil and 1 or position
   if type(position) ~= "number" or position - position ~= 0 then
     error("plot.rotation: expected a finite number as position, got "
       .. options_of.shown(position), 0)
@@ -418,7 +419,7 @@ end
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.attention(weights, file, options)
   local name = "plot.attention"
-  local o, figure = read(name, { tokens = "any?", causal = "boolean?",
+  local o, figure = read(name, { tokens = "string|table?", causal = "boolean?",
     distance = { "boolean", false }, range = "table?" }, file, options)
   figure = tables.merged(figure, require("roper.workbench.plot.attention").figure(weights, o))
   figure.kind, figure.range = "matrix", data.range(name .. ": range", o.range)

@@ -1,5 +1,6 @@
 --- Attention scores of random queries and keys with a position scheme, or of random inputs in a
 --- model, by distance.
+local checked = require "roper.attention.checked"
 local core = require "roper.core"
 local data = require "roper.workbench.plot.data"
 local eager = require "roper.attention.eager"
@@ -38,10 +39,17 @@ local function draw(o)
     core.randn { o.draws, o.distance + 1, o.heads * o.dim }
 end
 
+-- The inputs [batch, time, features] of a layer, with positions.
 local function embedded(scheme, x, positions)
+  return checked.result(scheme, "embed", scheme:embed(x, positions), x:dtype(), x:shape(), true)
+end
+
+-- The same for the features of heads.
+local function embedded_heads(scheme, x, positions)
   local draws, heads, time, dim = table.unpack(x:shape())
   local rows = x:transpose(2, 3):contiguous():view { draws, time, heads * dim }
-  return scheme:embed(rows, positions):view { draws, time, heads, dim }:transpose(2, 3)
+  return embedded(scheme, rows, positions):contiguous():view { draws, time, heads, dim }
+    :transpose(2, 3)
 end
 
 -- Returns the scores of the last query with all keys, [draws, heads, keys]; -inf if it does not see
@@ -51,7 +59,7 @@ local function scores_of(scheme, o)
   scheme = scheme or position.none { dim = o.dim }
   if schemes.is_scheme(scheme) and scheme.embed then
     local places = position.positions(q, k, { causal = true })
-    q, k = embedded(scheme, q, places.query), embedded(scheme, k, places.key)
+    q, k = embedded_heads(scheme, q, places.query), embedded_heads(scheme, k, places.key)
   end
   return eager.scores(q, k, { position = scheme, causal = true, input = x }):squeeze(3)
 end
@@ -62,7 +70,7 @@ local function inputs_of(attention, norm, x, o)
   local count, scheme, found = o.distance + 1, attention.position, nil
   x = x:expand { o.draws, count, x:size(3) }
   if schemes.is_scheme(scheme) and scheme.embed then
-    x = scheme:embed(x, core.arange(0, count, 1, "float64"):unsqueeze(1))
+    x = embedded(scheme, x, core.arange(0, count, 1, "float64"):unsqueeze(1))
   end
   x = x:contiguous()
   trace.visit(attention, { attention = function(_, _, call) found = call end },

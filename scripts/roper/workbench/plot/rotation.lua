@@ -13,7 +13,8 @@ local function check_scheme(scheme, dim)
   if type(scheme) == "string" or type(scheme) == "table" then
     local ok, resolved = pcall(position.resolve, scheme, dim)
     if not ok then
-      error("plot.rotation: " .. resolved:gsub("^[^ ]*:%d+: ", ""), 0)
+      error(type(resolved) == "string"
+        and "plot.rotation: " .. resolved:gsub("^[^ ]*:%d+: ", "") or resolved, 0)
     end
     scheme = resolved
   end

@@ -12,7 +12,7 @@ describe("zeros_like and ones_like", function()
     end
     assert.is_false(roper.zeros_like(roper.ones({ 2 }):parameter()):is_parameter())
     assert.error_matches(function() roper.zeros_like({ 2 }) end,
-      "zeros_like: expected a tensor, got table")
+      "zeros_like: x: expected a tensor, got table")
   end)
 end)
 
@@ -33,10 +33,13 @@ describe("stack", function()
     assert.error_matches(function() roper.stack({ x, roper.ones({ 3 }) }) end,
       "expected float32 tensors like %[1, 2%], got float32 %[1, 3%]")
     assert.error_matches(function() roper.stack({ x, 1 }) end,
-      "stack: expected a tensor as element 2, got number")
+      "stack: list: expected a tensor as element 2, got number")
+    assert.error_matches(function() roper.stack({ nil, x }) end,
+      "stack: list: expected a tensor as element 1, got nil")
     assert.error_matches(function() roper.stack({}) end,
-      "stack: expected a list .*, got an empty one")
-    assert.error_matches(function() roper.stack(5) end, "stack: expected a list .*, got number")
+      "stack: list: expected a list .*, got an empty one")
+    assert.error_matches(function() roper.stack(5) end,
+      "stack: list: expected a list .*, got number")
     assert.error_matches(function() roper.stack({ x }, 3) end, "an axis from 1 to 2")
   end)
 end)

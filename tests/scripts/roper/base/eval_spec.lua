@@ -113,11 +113,10 @@ describe("chunk.call", function()
 
   it("names the function that fails on its arguments", function()
     require("roper.workbench.help").name_in_failures()
-    local linear = "require('roper').nn.Linear{inputs = 1, outputs = 1}"
-    assert.equal("input:1: roper.checkpoint.load_state: failed on its arguments "
-      .. "(roper.debug(true) shows where); ?roper.checkpoint.load_state shows what it takes",
-      failure(("require('roper').checkpoint.load_state('', %s, '', {weight = 1, bias = 2})"):format(
-        linear)).message)
+    local odd = "setmetatable({}, {__len = function() return 3 end})"
+    assert.equal("input:1: roper.statistics.quantile: failed on its arguments "
+      .. "(roper.debug(true) shows where); ?roper.statistics.quantile shows what it takes",
+      failure(("require('roper').statistics.quantile(%s, 0.5)"):format(odd)).message)
     assert.equal("input:1: attempt to index a nil value (global 'x')", failure("x.y = 1").message)
     assert.equal("input:1: attempt to index a nil value (global 'x')",
       failure("require('roper').no_grad(function() return x.y end)").message)

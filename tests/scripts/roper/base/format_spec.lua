@@ -36,6 +36,9 @@ describe("format.tensor", function()
     shows([[
       |float64 [2], times 1e+07
       | 2.5000 -1.0000]], roper.tensor({ 25000000.5, -10000000 }, "float64"))
+    shows([[
+      |float32 [1], times 1e-09
+      |1.0000]], roper.tensor({ 1e-9 })) -- a little less in float32
   end)
 
   it("never shows a number other than 0 as 0", function()
@@ -257,6 +260,7 @@ end)
 describe("format.results", function()
   it("prints short values side by side and long ones below each other", function()
     assert.equal('1\t"a"\tnil', format.results(table.pack(1, "a", nil)))
+    assert.equal('1\t"a"', format.results({ 1, "a" }))
     assert.equal("1\nfloat32 [1]\n2", format.results(table.pack(1, roper.tensor({ 2 }))))
   end)
 end)

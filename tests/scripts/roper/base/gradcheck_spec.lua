@@ -46,8 +46,8 @@ describe("gradcheck", function()
   it("accepts tensors and requires a tensor as the result", function()
     local one = roper.ones({ 2 })
     for _, case in ipairs({
-      { "gradcheck: expected a list of tensors, got userdata", roper.exp, one },
-      { "gradcheck: input 2: expected a tensor, got number", roper.exp, { one, 5 } },
+      { "gradcheck: inputs: expected a list of tensors, got userdata", roper.exp, one },
+      { "gradcheck: inputs: element 2: expected a tensor, got number", roper.exp, { one, 5 } },
       { "gradcheck: the result: expected a tensor, got nil", function() end, { one } },
     }) do
       assert.error_matches(function() roper.gradcheck(case[2], case[3]) end, case[1])

@@ -80,7 +80,7 @@ local function verdict(equation)
 end
 
 describe("roper.identity, attacked,", function()
-  it("confirms true equations, or reports that they are too large", function()
+  it("confirms true equations, or reports that they are too large #long", function()
     local held = 0
     arrays.each_seed(150, function()
       local e = number(math.random(0, 3))
@@ -91,7 +91,7 @@ describe("roper.identity, attacked,", function()
     assert.is_true(held > 100, held .. " of 150 held")
   end)
 
-  it("never confirms false equations", function()
+  it("never confirms false equations #long", function()
     local refuted = 0
     arrays.each_seed(400, function()
       local e = number(math.random(0, 3))

@@ -151,7 +151,7 @@ describe("interpret.ablation", function()
     local model, none = models.small(), roper.zeros({ 3, 30 })
     none:narrow(2, 1, 1):fill(1) -- nothing predicts the first token
     for _, row in ipairs({
-      { 3, "ablation: mask: expected a tensor %[3, 30%], as the tokens, got number" },
+      { 3, "ablation: option mask: expected a tensor, got 3" },
       { roper.ones({ 3, 29 }), "mask: expected a tensor %[3, 30%], as the tokens, got %[3, 29%]" },
       { none, "mask: expected at least one token after the first that is not 0, found none" },
     }) do

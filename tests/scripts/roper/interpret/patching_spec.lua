@@ -78,7 +78,7 @@ describe("interpret.patch", function()
       assert.error_matches(function() interpret.patch(model, table.unpack(given, 1, given.n)) end,
         message, 1, true)
     end
-    refused('with_hooks: expected the name of a module, got "layers.3"', clean, corrupted,
+    refused('with_hooks: list: expected the name of a module, got "layers.3"', clean, corrupted,
       { "layers.3" })
     refused("patch: parts: expected names of modules or {layer, head}, got {1, 9}", clean,
       corrupted, { { 1, 9 } })

@@ -146,6 +146,8 @@ describe("nn.MultiHeadAttention", function()
   it("rejects attend without its table", function()
     local module, q = nn.MultiHeadAttention({ d_model = 8, heads = 2 }), roper.ones({ 1, 2, 3, 4 })
     assert.error_matches(function() module:attend(q, q, q) end,
+      "attend: expected at most 2 arguments, got 4", 1, true)
+    assert.error_matches(function() module:attend(q) end,
       "attend: expected one table, {q = ..., k = ..., v = ..., positions = ..., cache = ...}, got "
         .. "a tensor", 1, true)
     assert.error_matches(function() module:attend({ q = q, k = q }) end,
@@ -175,9 +177,9 @@ describe("nn.MultiHeadAttention", function()
   it("rejects other shapes than [batch, time, d_model]", function()
     local module = nn.MultiHeadAttention({ d_model = 8, heads = 2 })
     assert.error_matches(function() module(roper.ones({ 5, 8 })) end,
-                         "MultiHeadAttention: expected %[batch, time, 8%], got %[5, 8%]")
+                         "MultiHeadAttention: x: expected %[batch, time, 8%], got %[5, 8%]")
     assert.error_matches(function() module(roper.ones({ 1, 5, 6 })) end,
-                         "MultiHeadAttention: expected %[batch, time, 8%], got %[1, 5, 6%]")
+                         "MultiHeadAttention: x: expected %[batch, time, 8%], got %[1, 5, 6%]")
   end)
 end)
 

@@ -184,9 +184,9 @@ describe("position.check", function()
     assert.error_matches(function() roper.position.check("rope", { dim = 3 }) end, "even")
     for _, nothing in ipairs({ 5, {}, { "rope", "none" } }) do
       assert.error_matches(function() roper.position.check(nothing) end,
-        "expected a scheme, its name or {type = name, %.%.%.}, got type = ")
+        "expected a scheme, its name or {type = name, %.%.%.}, got ")
     end
-    assert.error_matches(function() roper.position.check() end, "got type = nil")
+    assert.error_matches(function() roper.position.check() end, "got nil")
   end)
 
   it("leaves the generator unchanged", function()

@@ -504,7 +504,7 @@ describe("generate", function()
     refuses({}, {}, "generate: expected a list of prompts, got an empty one")
     refuses("abc", {}, "generate: expected a list of prompts, got abc")
     refuses(nil, {}, "generate: expected a list of prompts, got nil")
-    refuses({ {} }, {}, "string expected, got table")
+    refuses({ {} }, {}, "generate: prompts: element 1: expected a string, got a table")
     refuses({ "a" }, { task = 5 }, "generate: option task: expected a task, got 5")
     refuses({ "a" }, { limit = 0 }, "generate: option limit: expected a positive integer")
     refuses({ "a" }, { temperature = -1 },

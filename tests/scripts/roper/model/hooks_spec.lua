@@ -131,8 +131,8 @@ describe("Module:with_hooks", function()
       assert.error_matches(function() model:with_hooks(list, f or model, tokens) end, message, 1,
         true)
     end
-    refused('with_hooks: expected the name of a module, got "layer.1"; did you mean "layers.1"?',
-      { ["layer.1"] = zero })
+    refused('with_hooks: list: expected the name of a module, got "layer.1"; did you mean '
+      .. '"layers.1"?', { ["layer.1"] = zero })
     refused("with_hooks: logits: expected a function, got 5", { logits = 5 })
     refused("with_hooks: f: expected a function, got 5", {}, 5)
     refused("hook of Linear: expected float32 [2, 30, ", { logits = function(y) return y[1] end })

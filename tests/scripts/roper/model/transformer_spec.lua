@@ -250,10 +250,10 @@ describe("nn.Transformer", function()
                          "Transformer: expected tokens %[batch, time%], got %[30%]")
     assert.same({ 2, 30, #task:vocabulary() }, model(task:batch(2)):shape())
     assert.error_matches(function() model(tokens, tokens) end,
-                         "Transformer: expected a cache as second argument, got %[2, 30%]")
+      "Transformer: cache: expected a cache from Transformer:cache, got %[2, 30%]")
     assert.error_matches(function() model(roper.zeros({ 1, 3 })) end,
                          "embedding: expected an int32 index, got float32")
-    assert.error_matches(function() model("abc") end, "expected tokens .*, got string")
+    assert.error_matches(function() model("abc") end, "tokens: expected a tensor, got")
     assert.error_matches(function() model(roper.full({ 1, 2 }, 99, "int32")) end, "got 99")
     assert.error_matches(function() model(roper.zeros({ 1, 0 }, "int32")) end, "got 0")
   end)

@@ -181,7 +181,7 @@ local MUTANTS = {
     { ["normalized(x, self.heads)"] = "normalized(x, 1)" } },
 }
 
-describe("refused is", function()
+describe("refused is #long", function()
   for _, mutant in ipairs(MUTANTS) do
     local name, what, by, change, prepare, of = table.unpack(mutant, 1, 6)
     it(("%s: %s"):format(name, what), function()

@@ -211,13 +211,13 @@ describe("tasks.text", function()
   end)
 
   it("raises an error for functions that text does not have", function()
-    local task = task_of("abc\n\nde")
+    local task, linear = task_of("abc\n\nde"), roper.nn.Linear({ inputs = 1, outputs = 1 })
     assert.is_false(task:has_problems())
     for _, name in ipairs({ "question", "answer", "grade", "explain", "floor", "longest" }) do
       assert.error_matches(function() task[name](task) end,
         ("task:%s: a text task has rows but no problems"):format(name))
     end
-    assert.error_matches(function() roper.evaluate.solve({}, task) end,
+    assert.error_matches(function() roper.evaluate.solve(linear, task) end,
       "a text task has rows but no problems")
   end)
 

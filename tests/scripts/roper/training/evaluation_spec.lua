@@ -4,6 +4,7 @@ local models = require("tests.models")
 local roper = require("roper")
 local train = require("roper.training")
 
+local linear = roper.nn.Linear({ inputs = 1, outputs = 1 }) -- a model that is not called
 local tasks = {
   roper.tasks.addition({ max_digits = 3, length = 150, seed = 5 }),
   roper.tasks.substring_index({ length = 150, seed = 5 }),
@@ -44,7 +45,7 @@ describe("evaluation.solve", function()
   it("counts all problems as solved for correct answers", function()
     for _, task in ipairs(tasks) do
       cheat(function(asked, question) return asked:answer(question) end)
-      local solved, samples = evaluation.solve({}, task)
+      local solved, samples = evaluation.solve(linear, task)
       assert.equal(128, solved)
       assert.equal(128, #samples)
       for _, one in ipairs(samples) do
@@ -61,14 +62,14 @@ describe("evaluation.solve", function()
         local answer = asked:answer(question)
         return i % 2 == 0 and answer:sub(1, -2) or answer .. answer:sub(-1)
       end)
-      assert.equal(0, (evaluation.solve({}, task, { problems = 20 })))
+      assert.equal(0, (evaluation.solve(linear, task, { problems = 20 })))
     end
   end)
 
   it("counts solved problems", function()
     for _, task in ipairs(tasks) do
       cheat(function(asked, question, i) return i % 4 == 0 and asked:answer(question) or "" end)
-      local solved, samples = evaluation.solve({}, task, { problems = 20 })
+      local solved, samples = evaluation.solve(linear, task, { problems = 20 })
       assert.equal(5, solved)
       assert.is_true(samples[4].solved)
       assert.is_false(samples[5].solved)
@@ -87,7 +88,7 @@ describe("evaluation.solve", function()
       assert.equal(9, options.seed)
       return questions
     end
-    assert.equal(0, (evaluation.solve({}, task, { temperature = 0.5, seed = 9 })))
+    assert.equal(0, (evaluation.solve(linear, task, { temperature = 0.5, seed = 9 })))
   end)
 
   it("depends on the seed only", function()
@@ -112,9 +113,9 @@ describe("evaluation.solve", function()
   end)
 
   it("rejects bad options", function()
-    assert.error_matches(function() evaluation.solve({}, tasks[1], { problems = 0 }) end,
+    assert.error_matches(function() evaluation.solve(linear, tasks[1], { problems = 0 }) end,
                          "solve: option problems: expected a positive integer, got 0")
-    assert.error_matches(function() evaluation.solve({}, tasks[1], { problem = 1 }) end,
+    assert.error_matches(function() evaluation.solve(linear, tasks[1], { problem = 1 }) end,
                          'solve: unknown option problem; did you mean "problems"')
   end)
 end)
@@ -337,7 +338,7 @@ describe("evaluation.longer", function()
 
   it("reports that there are none", function()
     assert.error_matches(function()
-      evaluation.solve({}, tasks[1], { beyond = tasks[1] })
+      evaluation.solve(linear, tasks[1], { beyond = tasks[1] })
     end, "problem: expected a problem that addition{.*} could not pose, found none in 10000 of add")
   end)
 end)

@@ -182,6 +182,31 @@ describe("optimizers", function()
     end
   end)
 
+  it("update all parameters or none when memory runs out", function()
+    for make, momentum in pairs({ [optim.SGD] = 0.5, [optim.Adam] = false }) do
+      local failures = 0
+      local allowed = -1
+      local ok, message
+      repeat
+        allowed = allowed + 1
+        local optimizer = make({ rate = 1, l2 = 0.5, clip = 1, momentum = momentum or nil })
+        local a, b = parameter_with_gradient(1, 1), parameter_with_gradient(1, 1)
+        local c = roper.ones({ 2, 2 }):parameter()
+        c:transpose(1, 2):matmul(roper.ones({ 2, 2 })):sum():backward()
+        core.memory_fail_after(allowed)
+        ok, message = pcall(optimizer.step, optimizer, { a, b, c })
+        core.memory_fail_after(-1)
+        failures = failures + (ok and 0 or 1)
+        assert.truthy(ok or message:find("out of memory", 1, true), message)
+        for i, parameter in ipairs({ a, b, c }) do
+          assert.equal(ok, parameter:view({ -1 }):totable()[2] ~= (i == 3 and 1 or 0))
+        end
+        assert.equal(ok and 1 or 0, optimizer.count)
+      until ok
+      assert.is_true(failures > 2)
+    end
+  end)
+
   it("multiply the rate by the schedule's factor for the step, counted from 1", function()
     for _, make in ipairs({ optim.SGD, optim.Adam }) do
       local steps = {}
@@ -205,10 +230,10 @@ describe("optimizers", function()
     for name, make in pairs({ sgd = optim.SGD, adam = optim.Adam }) do
       local x = parameter_with_gradient(1)
       local scheduled = make({ schedule = function() return 0 / 0 end })
-      assert.error_matches(function() scheduled:step({ x }) end, name .. ": expected finite")
+      assert.error_matches(function() scheduled:step({ x }) end, name .. "_step: expected finite")
       local changed = make()
       changed.options.rate = math.huge
-      assert.error_matches(function() changed:step({ x }) end, name .. ": expected finite")
+      assert.error_matches(function() changed:step({ x }) end, name .. "_step: expected finite")
       assert.same({ 0 }, x:totable())
     end
   end)

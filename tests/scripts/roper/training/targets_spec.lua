@@ -81,6 +81,9 @@ describe("generate with targets", function()
     assert.same({ "1", "1001", "0101", "10011" }, texts({ temperature = 0 }))
     assert.same({ "1", "10", "01", "10" }, texts({ temperature = 0, limit = 2 }))
     assert.same({ "1", "1001", "0101", "10011" }, texts({ seed = 3 }))
+    local long = ("1"):rep(300)
+    assert.equal(("10"):rep(150), generate(model_of(parity), { long }, { task = task,
+      temperature = 0 })[1])
     local many = {}
     for i = 1, 70 do
       many[i] = "1101"

@@ -78,7 +78,7 @@ describe("tril and triu", function()
     assert.error_matches(function() roper.ones({ 2 }):tril() end,
       "tril: expected at least two axes")
     assert.error_matches(function() roper.ones({ 2, 2 }):triu(0.5) end,
-      "triu: expected an integer as diagonal, got 0.5")
+      "triu: diagonal: expected an integer, got 0.5")
   end)
 end)
 
@@ -92,6 +92,6 @@ describe("outer", function()
     assert.error_matches(function() roper.outer(roper.ones({ 2, 2 }), roper.ones({ 2 })) end,
       "outer: expected two tensors with one axis, got float32 %[2, 2%] and float32 %[2%]")
     assert.error_matches(function() roper.outer(roper.ones({ 2 }), 2) end,
-      "outer: expected a tensor, got number")
+      "outer: b: expected a tensor, got number")
   end)
 end)

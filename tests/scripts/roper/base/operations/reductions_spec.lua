@@ -186,7 +186,8 @@ describe("composed reductions", function()
       assert.same({ 0, 0 }, w.grad:totable())
     end
     for _, p in ipairs({ 0, 0.5, -inf, nan, "fro" }) do
-      assert.error_matches(function() x:norm(p) end, "norm: expected p of at least 1, got ")
+      assert.error_matches(function() x:norm(p) end,
+        "norm: p: expected a number of at least 1, got ")
     end
   end)
 
@@ -205,7 +206,7 @@ describe("composed reductions", function()
   it("name the function in the error for other values than tensors", function()
     for _, name in ipairs({ "var", "std", "norm", "prod", "any", "all" }) do
       assert.error_matches(function() roper[name](5) end,
-        name .. ": expected a tensor, got number")
+        name .. ": x: expected a tensor, got number")
       assert.error_matches(function() roper[name]() end, "expected a tensor, got nil")
     end
   end)

@@ -55,6 +55,14 @@ describe("model.read_any", function()
     assert.error_matches(function() model.read_any("not one", "m") end,
       "text: m: expected a SentencePiece model, got a damaged file or one of another kind")
   end)
+
+  it("does not call a model damaged after Ctrl-C", function()
+    local whole = pieces("the") .. spec .. faithful
+    debug.sethook(function() error("interrupted", 0) end, "", 500)
+    local ok, message = pcall(model.read_any, whole, "m")
+    debug.sethook()
+    assert.same({ false, "interrupted" }, { ok, message })
+  end)
 end)
 
 describe("model.read", function()
