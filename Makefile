@@ -5,7 +5,7 @@
 # make lint       run formatters and linters; fails on any warning
 # make bench      measure speed
 # make docs       write reference pages to build/reference
-# make sanitize   run the tests of the C code with AddressSanitizer and UBSan
+# make check      attack the program: all targets of tests/check.mk
 # make install PREFIX=/usr/local DESTDIR=    make uninstall removes the same files
 # make deb        build packages for Debian in build/deb
 # make dist       write build/roper-VERSION.tar.gz, from the last commit, and its checksum
@@ -31,13 +31,15 @@ BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libopenblas-openmp-de
                   $(if $(WITH_MPI),libopenmpi-dev openmpi-bin)
 TEST_PACKAGES := lua-busted
 LINT_PACKAGES := lua-check clang-format cppcheck
-DEB_PACKAGES := debhelper dpkg-dev lintian
+DEB_PACKAGES := build-essential debhelper lintian
 
-LIBS := lua5.4 openblas jansson $(if $(WITH_MPI),ompi-c)
+# For a library other than OpenBLAS: make BLAS= CPPFLAGS=-I... LDLIBS=-l...
+BLAS ?= openblas
+LIBS := lua5.4 $(BLAS) jansson $(if $(WITH_MPI),ompi-c)
 PKG := $(shell pkg-config --cflags --libs $(LIBS) 2>/dev/null)
 ALL_CFLAGS = -std=c11 -ffp-contract=fast -fno-math-errno -fno-trapping-math -fopenmp -fPIC -fvisibility=hidden \
              $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -I. -MMD -MP $(filter-out -l% -L%,$(PKG))
-LIBRARIES = $(filter-out -llua5.4,$(filter -l% -L%,$(PKG))) -lm
+LIBRARIES = $(filter-out -llua5.4,$(filter -l% -L%,$(PKG))) $(LDLIBS) -lm
 
 MPI_SOURCES := $(wildcard core/parallel/*.c) bindings/ranks.c
 SOURCES := $(filter-out $(if $(WITH_MPI),,$(MPI_SOURCES)), \
@@ -79,7 +81,7 @@ MANUAL := $(BUILD)/roper.1
 # Definitions that editors and ?name read.
 DEFINITIONS := $(BUILD)/library/roper.lua
 
-.PHONY: native all lib libraries deps run test sanitize lint bench docs install install-program \
+.PHONY: native all lib libraries deps run test lint bench docs install install-program \
         uninstall dist deb clean
 native:
 	@$(MAKE) --no-print-directory KERNELS_FOR=native all
@@ -114,10 +116,11 @@ $(BUILD)/kernels/%.o: core/kernels/float.c | libraries
 $(BUILD)/products/%.o: core/kernels/products.c | libraries
 	$(compile_body)
 
-# Without -fira-region=all, gcc 12 keeps a row of B on the stack in the innermost loop.
+# Without this option, which Clang lacks, gcc 12 keeps a row of B on the stack in the innermost loop.
+REGISTERS := $(shell $(CC) -fira-region=all -E -x c /dev/null >/dev/null 2>&1 && echo -fira-region=all)
 define compile_body
 @mkdir -p $(@D)
-$(CC) $(ALL_CFLAGS) -fira-region=all $(FLAGS_$(firstword $(subst _, ,$*))) -DREAL_IS_FLOAT=$(if $(findstring float64,$*),0,1) \
+$(CC) $(ALL_CFLAGS) $(REGISTERS) $(FLAGS_$(firstword $(subst _, ,$*))) -DREAL_IS_FLOAT=$(if $(findstring float64,$*),0,1) \
   -DROUNDS_OPERANDS=$(if $(findstring bfloat16,$*),1,0) -DRP_TABLE=rp_$(notdir $(@D))_$* -c -o $@ $<
 endef
 
@@ -163,21 +166,9 @@ run: deps
 test:
 	@$(call deps,$(BUILD_PACKAGES) $(TEST_PACKAGES))
 	@$(MAKE) --no-print-directory -j all
-	@lua5.4 tests/main.lua
+	@lua5.4 tests/main.lua "--busted=busted --exclude-tags=long"
 
-# libasan is preloaded, because Lua is built without it. It keeps freed memory, which the tests
-# tagged #memory would count.
-SANITIZED := $(BUILD)/sanitized
-SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
-sanitize:
-	@$(call deps,$(BUILD_PACKAGES) $(TEST_PACKAGES))
-	@$(MAKE) --no-print-directory -j all
-	@$(MAKE) --no-print-directory -j BUILD=$(SANITIZED) CFLAGS='-O1 -g $(SANITIZERS) -DRP_POOL_NONE' \
-	  LDFLAGS='$(SANITIZERS)' $(SANITIZED)/roper/native.so
-	LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
-	  busted --cpath='$(SANITIZED)/?.so' --exclude-tags=memory tests/core tests/bindings tests/tasks
-
-C_FILES = $(shell find core tasks bindings tests/core -name '*.[ch]')
+C_FILES = $(shell find core tasks bindings tests -name '*.[ch]')
 lint:
 	@$(call deps,$(BUILD_PACKAGES) $(LINT_PACKAGES))
 	@clang-format --dry-run --Werror $(C_FILES)
@@ -227,4 +218,5 @@ deb: dist
 clean:
 	rm -rf $(BUILD) roper
 
--include $(OBJECTS:.o=.d)
+include tests/check.mk
+-include $(OBJECTS:.o=.d) $(FUZZ_OBJECTS:.o=.d)

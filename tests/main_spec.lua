@@ -42,6 +42,15 @@ describe("tests/main.lua", function()
     assert.equal(1, select(2, output:gsub("%d+ passed", "")))
   end)
 
+  it("runs another command for each file, with --busted, in as many processes as --jobs", function()
+    scratch.write("a_spec.lua", "it('a', function() assert.equal('yes', os.getenv('CHANGED')) end)")
+    local status, output = process.run({ "lua5.4", "tests/main.lua", "--jobs=1",
+      "--busted=env CHANGED=yes busted", scratch.path("") })
+    assert.same({ 0, "1 passed, 0 failed" }, { status, output:match("[^\n]*passed[^\n]*") })
+    status, output = process.run({ "lua5.4", "tests/main.lua", "--busted=false", scratch.path("") })
+    assert.same({ 1, "0 passed, 1 failed" }, { status, output:match("[^\n]*passed[^\n]*") })
+  end)
+
   it("counts a run without tests as a failure", function()
     assert.same({ 1, "0 passed, 0 failed\n" }, { run() })
   end)

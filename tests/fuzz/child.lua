@@ -1,20 +1,25 @@
--- Runs random lines in a session: lua5.4 tests/fuzz/child.lua SEED COUNT [ONE]
--- Prints the number and the text of each line before it is run, and "done" at the end. With ONE, it
--- stops after the line of that number and prints its output. As in a session, and unlike in a
--- script run by ./roper, Ctrl-C between two lines has no effect.
+-- Runs random input: lua5.4 tests/fuzz/child.lua KIND SEED COUNT [ONE]
+-- KIND is a file in this folder: lines, calls, texts or programs. Prints the number and the text of
+-- each input before it is run, "problem" and a text if it violates a property, and "done" at the
+-- end. With ONE, it stops after the input of that number and prints its output; it then runs in
+-- a new folder. As in a session, and unlike in a script run by ./roper, Ctrl-C between two inputs
+-- has no effect.
 
-local seed, count, one = math.tointeger(arg[1]), math.tointeger(arg[2]), math.tointeger(arg[3])
+local kind, seed, count = arg[1], math.tointeger(arg[2]), math.tointeger(arg[3])
+local one = math.tointeger(arg[4])
 local out = io.stdout
-local FRESH <const> = 50 -- lines after which all names are set to their initial values
 
+local uv = require("luv")
 local root = arg[0]:match("^(.*)tests/fuzz/")
-package.path = ("%s?.lua;%sscripts/?.lua;%sscripts/?/init.lua"):format(root, root, root)
+root = root:match("^/") and root or uv.cwd() .. "/" .. root
+if one then -- the input may write files
+  assert(uv.chdir(assert(uv.fs_mkdtemp(uv.os_tmpdir() .. "/roper-XXXXXX"))))
+end
+package.path = ("%s?.lua;%sscripts/?.lua;%sscripts/?/init.lua;"):format(root, root, root)
+  .. package.path
 package.cpath = root .. "build/?.so;" .. package.cpath
 local core = require("roper.core")
-local grammar = require("tests.fuzz.grammar")
-local session = require("roper.workbench.session.repl.session")
 core.memory_limit(128 << 20)
-core.interrupt_enable()
 
 local quiet = { flush = function() end, setvbuf = function() end }
 function quiet.write(self)
@@ -22,27 +27,28 @@ function quiet.write(self)
 end
 rawset(io, "stdout", quiet)
 rawset(io, "stderr", quiet)
-local function silent() end
 
 math.randomseed(seed)
 _G.roper, _G.plot = require("roper"), require("roper.workbench.plot")
 _G.help, _G.apropos = _G.roper.help, _G.roper.apropos
-require("roper.workbench.help").name_in_failures()
-local globals = setmetatable({}, { __index = _G })
-globals.os, globals.io, globals.print = false, false, silent
-local current = session.new(globals)
+local inputs = require("tests.fuzz." .. kind)
+
+local LONGEST <const> = 4000 -- bytes of an input that are printed
+local ESCAPES <const> = { ["\n"] = "\\n", ["\0"] = "\\0" }
+local function write(label, text)
+  out:write(label, "\t", (text:sub(1, LONGEST):gsub("[\n\0]", ESCAPES)), "\n")
+  out:flush()
+end
+
 for number = 1, one or count do
-  if number % FRESH == 1 then
-    current:feed(grammar.SETUP)
-  end
+  local text, run = inputs.next(number)
   if number == one then
     io.stdout, io.stderr = out, out -- luacheck: ignore 122
   end
-  local line = grammar.line()
-  out:write(number, "\t", line, "\n")
-  out:flush()
-  if current:feed(line) then
-    current:feed(")]}")
+  write(number, text)
+  local problem = run()
+  if problem then
+    write("problem", problem)
   end
 end
 out:write("done\n")

@@ -40,14 +40,18 @@ linear = roper.nn.Linear{inputs = 3, outputs = 2}
 adam = roper.optim.Adam{}
 deep = {} for _ = 1, 500 do deep = {deep} end
 cycle = {} cycle[1] = cycle cycle.self = cycle
-odd = setmetatable({}, {__index = error, __len = function() return 1e9 end})
+do local closing <close> = roper.ones{2, 3} closed = closing end
+function close(...)
+  local a <close> = x local b <close> = q local c <close> = w local d <close> = ...
+end
+odd = setmetatable({}, {__index = function() error("odd") end, __len = function() return 1e9 end})
 ]]
 
 local OBJECTS <const> = { "x", "y", "v", "s", "i", "e", "n", "b", "h", "q", "w", "g", "a", "aw",
   "rope", "task", "model", "linear", "adam", "deep", "cycle", "odd", "_", "_1", "_2" }
 local TENSORS <const> = { "x", "y", "v", "s", "i", "e", "n", "b", "q", "w", "g", "a", "aw", "x[1]",
   "h", "hi", "hs", "hq", "hk", "ho", "q[{1, {}, {2, 3}}]", "y:transpose(1, 2)", "x:view{3, 2}",
-  "roper.ones{2, 3}", "b[2]", "an", "q[1]" }
+  "roper.ones{2, 3}", "b[2]", "an", "q[1]", "closed" }
 local NUMBERS <const> = { "0", "1", "2", "3", "-1", "-2", "0.5", "-0.0", "4", "7", "64", "0/0",
   "1/0", "-1/0", "1e308", "5e-324", "2^31", "-2^31", "2^53", "1 << 62", "math.maxinteger",
   "math.mininteger", "1e15", "100000" }
@@ -55,9 +59,12 @@ local SMALL <const> = { "1", "2", "3", "-1", "4", "0" }
 local STRINGS <const> = { '""', '"float32"', '"float64"', '"int32"', '"half"', '"interleaved"',
   '"qk"', '"qkvo"', '"rope"', '"roper"', '"none"', '"relu"', '"post"', '"pre"', '"addition"',
   '"mini"', '"a"', '"none/a.npy"', '"\\xff\\0\\n%s"', '("x"):rep(10000)', '"d=1+2;"', "'\\27[2J'" }
-local FUNCTIONS <const> = { "print", "error", "function(...) return ... end",
+local FUNCTIONS <const> = { "print", "function(...) return ... end",
   "function(z) return z:sum() end", "function(z) return (z * z):sum() end",
-  "function() error({}) end", "roper.randn", "coroutine.wrap(function() end)" }
+  "function() error({}) end", "function(...) return roper.randn(...) end", "close",
+  "coroutine.yield",
+  "function(z) close(z) return z end", "function(...) collectgarbage() return ... end",
+  "coroutine.wrap(function() end)" }
 local SHAPES <const> = { "{}", "{0}", "{1}", "{2, 3}", "{3, 2}", "{6}", "{-1}", "{2, -1}", "{2.5}",
   "{1 << 40, 1 << 40}", "{1 << 62}", "{65536, 65536}", "{1, 1, 1, 1, 1, 1, 1, 1, 1}", "{'2'}",
   "{nil, 2}", "{[3] = 1}", "{{2}}", "{0, 1 << 40}", "{1, 2, 4, 4}", "{4, 4}", "{2, 3, 4}" }
@@ -88,6 +95,9 @@ for _, entry in ipairs(catalogue.entries()) do
   end
 end
 assert(#functions > 100 and #methods > 80)
+
+--- The catalogue's entries of the functions in the lines.
+M.functions = functions
 
 local value
 
