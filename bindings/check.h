@@ -146,6 +146,7 @@ void rpl_open_position(lua_State *L);
 void rpl_open_optimizer(lua_State *L);
 void rpl_open_random(lua_State *L);
 void rpl_open_file(lua_State *L);
+void rpl_open_folder(lua_State *L);
 void rpl_open_json(lua_State *L);
 void rpl_open_machine(lua_State *L);
 void rpl_open_coroutine(lua_State *L);

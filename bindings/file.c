@@ -222,21 +222,27 @@ static int save(lua_State *L)
   return luaL_error(L, "save: expected a path that ends in .npy or .safetensors, got \"%s\"", path);
 }
 
-/* Put the text at index 2 into the file at index 1. Returns nil and the reason if it cannot. */
-static int put(lua_State *L, bool *created)
+/* Push `done`, or nil and the reason. */
+static int push_outcome(lua_State *L, RpStatus status, bool done)
 {
-  const char *path = rpl_check_path(L, 1);
-  size_t length;
-  const char *text = rpl_check_string(L, 2, &length);
-  const RpStatus status = rp_file_put(path, text, length, created);
   if (status == RP_BAD_FILE) {
     lua_pushnil(L);
     lua_pushstring(L, rp_message());
     return 2;
   }
   rpl_check(L, status);
-  lua_pushboolean(L, created == NULL || *created);
+  lua_pushboolean(L, done);
   return 1;
+}
+
+/* Put the text at index 2 into the file at index 1. */
+static int put(lua_State *L, bool *created)
+{
+  const char *path = rpl_check_path(L, 1);
+  size_t length;
+  const char *text = rpl_check_string(L, 2, &length);
+  const RpStatus status = rp_file_put(path, text, length, created);
+  return push_outcome(L, status, created == NULL || *created);
 }
 
 /*
@@ -270,6 +276,19 @@ static int create_file(lua_State *L)
   return put(L, &created);
 }
 
+/*
+** native.flush_file(path)
+** Flush a file, or the entries of a folder, to the disk.
+** @param path string
+** @return boolean? done true; nil if the path cannot be opened or flushed
+** @return string? problem with the path and the reason
+*/
+static int flush_file(lua_State *L)
+{
+  rpl_check_count(L, "flush_file", 1);
+  return push_outcome(L, rp_file_flush(rpl_check_path(L, 1)), true);
+}
+
 void rpl_open_file(lua_State *L)
 {
   static const luaL_Reg functions[] = {{"load_npy", load_npy},
@@ -280,6 +299,7 @@ void rpl_open_file(lua_State *L)
                                        {"save", save},
                                        {"write_file", write_file},
                                        {"create_file", create_file},
+                                       {"flush_file", flush_file},
                                        {NULL, NULL}};
   static const luaL_Reg methods[] = {{"__gc", release_contents}, {NULL, NULL}};
   luaL_newmetatable(L, CONTENTS);

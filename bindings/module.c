@@ -22,6 +22,7 @@ int luaopen_roper_native(lua_State *L)
   rpl_open_attention(L);
   rpl_open_optimizer(L);
   rpl_open_file(L);
+  rpl_open_folder(L);
   rpl_open_json(L);
   rpl_open_machine(L);
   rpl_open_coroutine(L);

@@ -37,6 +37,23 @@ function M.read(path)
   return file:read("a")
 end
 
+--- Calls `f` while a path cannot be opened.
+---@param path string
+---@param number integer of the error
+---@param f fun()
+function M.unreadable(path, number, f)
+  local open = io.open
+  rawset(io, "open", function(name, ...)
+    if name == path then
+      return nil, path .. ": cannot be opened", number
+    end
+    return open(name, ...)
+  end)
+  local ok, problem = pcall(f)
+  rawset(io, "open", open)
+  assert(ok, problem)
+end
+
 --- Write `bytes` to `name` in the folder.
 ---@param name string
 ---@param bytes string

@@ -340,6 +340,15 @@ RpStatus rp_file_put(const char *path, const void *data, size_t bytes, bool *cre
   return status;
 }
 
+RpStatus rp_file_flush(const char *path)
+{
+  const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const RpStatus status = file >= 0 && fsync(file) == 0 ? RP_OK : fail("", "flush", path);
+  if (file >= 0)
+    close(file);
+  return status;
+}
+
 RpStatus rp_file_lock(const char *function, const char *path, int *descriptor)
 {
   *descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);

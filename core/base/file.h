@@ -75,6 +75,9 @@ RpStatus rp_file_finish(RpFileWriter *writer, RpStatus status);
 */
 RpStatus rp_file_put(const char *path, const void *data, size_t bytes, bool *created);
 
+/* Flush a file, or the entries of a folder, to the disk. */
+RpStatus rp_file_flush(const char *path);
+
 /*
 ** Open the file at `path`, creating it if it is missing, and lock it against
 ** other processes until *descriptor is closed or this process ends. Does not

@@ -23,13 +23,14 @@ local REASONS <const> = {
 }
 
 -- System calls that may fail without an error: closing what was read, looking for what is no longer
--- needed and removing it, and reading what a worker sends, which its files contain too. Results are
--- compared all the same.
+-- needed and removing it, locking a temporary file, which no other process then removes, and
+-- reading what a worker sends, which its files contain too. Results are compared all the same.
 local TOLERATED <const> = { close = true, fstat = true, openat = true, rmdir = true,
-  unlink = true, read_socket = true }
+  unlink = true, unlinkat = true, readdir = true, flock_temporary = true, read_socket = true }
 
 -- System calls without which a temporary file cannot be removed.
-local REMOVES <const> = { rmdir = true, unlink = true, unlinkat = true, scandir64 = true }
+local REMOVES <const> = { rmdir = true, unlink = true, unlinkat = true, opendir = true,
+  readdir = true }
 
 --- Lets call number `at` of a class fail.
 function M.arm(faults, class, variant, at)

@@ -12,17 +12,16 @@ local MODE <const> = tonumber("755", 8)
 -- Error codes of missing files; ESRCH occurs in /proc, for a process that has ended.
 local ABSENT <const> = { ENOENT = true, ESRCH = true }
 
--- Flags for reading; without O_NONBLOCK, opening a FIFO would wait for a writer.
-local READ <const> = uv.constants.O_RDONLY | uv.constants.O_NONBLOCK
-
--- Bytes in one read.
-local CHUNK <const> = 1 << 18
-
 -- The reasons that luv gives for error codes, such as "ENOENT: no such file or directory".
 local REASONS <const> = {}
 for number = 1, 255 do
   local reason, code = uv.translate_sys_error(number)
   REASONS[code] = reason
+end
+
+-- The code of an error number.
+local function code_of(number)
+  return select(2, uv.translate_sys_error(number))
 end
 
 -- An error message; `reason` is a code of luv, or another reason.
@@ -75,15 +74,7 @@ end
 --- Errors: a path that cannot be opened or flushed.
 ---@param path string
 function M.sync(path)
-  local descriptor, flushed, reason, _
-  descriptor, _, reason = uv.fs_open(path, READ, 0)
-  if descriptor then
-    flushed, _, reason = uv.fs_fsync(descriptor)
-    uv.fs_close(descriptor)
-  end
-  if not flushed then
-    refuse("flush", path, reason)
-  end
+  sure(core.flush_file(path))
 end
 
 --- Makes a folder and its parents, unless they exist. New ones survive a power cut.
@@ -122,31 +113,29 @@ function M.create(path, text)
   return sure(core.create_file(path, text))
 end
 
-local CLOSING <const> = { __close = function(file) uv.fs_close(file.descriptor) end }
-
 --- The content of a file, or why it cannot be read.
 ---@param path string
 ---@return string? text
 ---@return string? problem nil if nothing is there
 function M.peek(path)
-  local descriptor, _, code = uv.fs_open(path, READ, 0)
-  if not descriptor then
+  local function missing(code)
     return nil, not ABSENT[code] and problem_of("read", path, code) or nil
   end
-  local _ <close> = setmetatable({ descriptor = descriptor }, CLOSING)
-  local kind = assert(uv.fs_fstat(descriptor)).type
-  if kind ~= "file" then
-    return nil, problem_of("read", path, "expected a file, got a " .. kind)
+  local stat, _, code = uv.fs_stat(path)
+  if not stat then
+    return missing(code)
+  elseif stat.type ~= "file" then
+    return nil, problem_of("read", path, "expected a file, got a " .. stat.type)
   end
-  local parts = {}
-  repeat
-    local part, _, problem = uv.fs_read(descriptor, CHUNK)
-    if not part then
-      return nil, not ABSENT[problem] and problem_of("read", path, problem) or nil
-    end
-    parts[#parts + 1] = part
-  until part == ""
-  return table.concat(parts)
+  local file <close>, _, number = io.open(path, "rb")
+  local text
+  if file then
+    text, _, number = file:read "a"
+  end
+  if not text then
+    return missing(code_of(number))
+  end
+  return text
 end
 
 --- The content of a file.
@@ -178,16 +167,12 @@ end
 ---@param path string
 ---@return string[] names {} if there is no folder
 function M.names(path)
-  local scan, _, code = uv.fs_scandir(path)
-  if not scan and not ABSENT[code] then
+  local names, number = core.folder_names(path)
+  local code = not names and code_of(number)
+  if code and not ABSENT[code] then
     refuse("list", path, code)
   end
-  local names = {}
-  if scan then
-    for name in uv.fs_scandir_next, scan do
-      names[#names + 1] = name
-    end
-  end
+  names = names or {}
   table.sort(names)
   return names
 end

@@ -1,6 +1,5 @@
 local metrics = require("roper.training.metrics")
 local scratch = require("tests.scratch")
-local uv = require("luv")
 
 setup(scratch.create)
 teardown(scratch.remove)
@@ -94,17 +93,10 @@ describe("metrics.open", function()
 
   it("does not change a file that cannot be read", function()
     local path = scratch.write("f.jsonl", '{"step": 1}\n')
-    local open = uv.fs_open
-    finally(function() uv.fs_open = open end)
-    uv.fs_open = function(...)
-      local name = ...
-      if name == path then
-        return nil, "EMFILE: too many open files: " .. path, "EMFILE"
-      end
-      return open(...)
-    end
-    assert.has_error(function() metrics.open(path, 5) end,
-                     ("cannot read %s: EMFILE: too many open files"):format(path))
+    scratch.unreadable(path, 24, function()
+      assert.has_error(function() metrics.open(path, 5) end,
+                       ("cannot read %s: EMFILE: too many open files"):format(path))
+    end)
     assert.equal('{"step": 1}\n', scratch.read(path))
   end)
 

@@ -145,17 +145,10 @@ describe("plan.add", function()
     plan.add(folder, { configure({ seed = 1 }), configure({ seed = 2 }) })
     local path = folder .. "/sweep.json"
     local before = scratch.read(path)
-    local open = uv.fs_open
-    finally(function() uv.fs_open = open end)
-    uv.fs_open = function(...)
-      if ... == path then
-        return nil, "EACCES: permission denied: " .. path, "EACCES"
-      end
-      return open(...)
-    end
-    assert.has_error(function() plan.add(folder, { configure({ seed = 3 }) }) end,
-                     ("cannot read %s: EACCES: permission denied"):format(path))
-    uv.fs_open = open
+    scratch.unreadable(path, 13, function()
+      assert.has_error(function() plan.add(folder, { configure({ seed = 3 }) }) end,
+                       ("cannot read %s: EACCES: permission denied"):format(path))
+    end)
     assert.equal(before, scratch.read(path))
   end)
 
