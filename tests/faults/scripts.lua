@@ -244,7 +244,8 @@ M.worker = {
 }
 
 M.program = {
-  tolerates = { open = true, fstat = true }, -- /proc/self/limits, and files that libraries read
+  -- /proc/self/limits, files that libraries read, and memory, for which OpenBLAS asks again.
+  tolerates = { open = true, fstat = true, read = true, mmap = true },
   faults = of_process("lua5.4", os.tmpname()),
   prepare = function(folder)
     return { output = folder .. "/output", errors = folder .. "/errors" }

@@ -11,10 +11,13 @@ describe("threads", function()
     return tonumber(output:match("%d+"))
   end
 
+  -- libuv may have a thread of the kernel (io_uring).
+  local alone = threads_after("")
+
   it("are as many as were asked for, in products too", function()
     local product = " x = roper.randn{600, 600}; x:matmul(x);"
-    assert.equal(1, threads_after("roper.threads(1)" .. product))
-    assert.equal(3, threads_after("roper.threads(3)" .. product))
+    assert.equal(alone, threads_after("roper.threads(1)" .. product))
+    assert.equal(alone + 2, threads_after("roper.threads(3)" .. product))
   end)
 
   it("give the same bits if they must wait for a core", function()
@@ -38,7 +41,8 @@ describe("threads", function()
   end)
 
   it("share no work that takes less time than waking them", function()
-    assert.equal(1, threads_after("roper.threads(3) x = roper.randn{64, 64}; x = x:matmul(x) + x;"))
+    assert.equal(alone,
+      threads_after("roper.threads(3) x = roper.randn{64, 64}; x = x:matmul(x) + x;"))
   end)
 
   it("are counted and set", function()
