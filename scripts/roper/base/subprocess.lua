@@ -71,8 +71,12 @@ function M.start(running, name, options)
     read(output, options.listen)
   end
   if input then
+    -- A program that ends before it has read its input must not end this one by SIGPIPE.
+    local broken_pipe = uv.new_signal()
+    broken_pipe:start("sigpipe", function() end)
     input:write(options.input, function()
       input:close()
+      broken_pipe:close()
     end)
   end
 end

@@ -32,7 +32,8 @@ end
 local Claim = {}
 Claim.__index = Claim
 
--- The content of claims of this process that have ended but could not be written, by path.
+-- The content of claims of this process that an error has ended, by path. Their files, which could
+-- not be written, say that they are running.
 local left = {}
 
 -- Returns the start of a process of this machine, in clock ticks since boot; nil if there is none.
@@ -153,14 +154,14 @@ function M.take(folder, is_wanted)
   local self = setmetatable({ folder = folder, number = found.number + 1,
     owner = M.owner(), beaten = monotonic() }, Claim)
   self.path, self.text = path_of(folder, self.number), text_of(self.owner, "running")
-  if not files.create(self.path, self.text) then
-    return nil, found
-  elseif newest(folder) ~= self.number then
-    uv.fs_unlink(self.path) -- a later owner has removed the claim that had this number
-    return nil, found
-  end
+  left[self.path] = self.text -- if an error follows, a file that was created counts as left
+  local is_created = files.create(self.path, self.text)
+  local is_newest = is_created and newest(folder) == self.number
   left[self.path] = nil
-  return self, found
+  if is_created and not is_newest then
+    uv.fs_unlink(self.path) -- a later owner has removed the claim that had this number
+  end
+  return is_newest and self or nil, found
 end
 
 --- Updates the heartbeat, at most every 20 seconds.

@@ -37,6 +37,16 @@ describe("subprocess.run", function()
       "^sh was killed by signal 9: $")
   end)
 
+  it("continues if a program ends before it has read its input", function()
+    local code = [[
+      local subprocess, uv = require "roper.base.subprocess", require "luv"
+      local running = {}
+      subprocess.start(running, "true", { input = ("x"):rep(1 << 20) })
+      uv.run()
+      print(running.status)]]
+    assert.same({ 0, "0\n", "" }, { process.run({ "./roper", "-e", code }) })
+  end)
+
   it("gives a program an empty standard input", function()
     subprocess.run("sh", { "-c", "! read line" }, sh)
   end)

@@ -170,7 +170,7 @@ end
 function Supervisor:start()
   local worker = { input = "" }
   local names = tables.map(self.trials, function(trial) return trial.name end)
-  subprocess.start(worker, uv.exepath(), {
+  subprocess.start(worker, assert(uv.exepath()), {
     arguments = { "-l", "roper", "-e",
       "os.exit(require('roper.workbench.study.sweep.worker').main(), true)" },
     environment = environment(self.threads),

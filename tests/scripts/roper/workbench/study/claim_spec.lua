@@ -44,6 +44,22 @@ describe("claim", function()
     assert.equal("running", claims.read(folder).state)
   end)
 
+  it("can be taken again after an error in the middle of taking it", function()
+    local names, count = core.folder_names, 0
+    finally(function() core.folder_names = names end)
+    core.folder_names = function(...)
+      count = count + 1
+      if count == 2 then -- after the file was created
+        return nil, 5
+      end
+      return names(...)
+    end
+    assert.error_matches(function() claims.take(folder) end, "cannot list .*: EIO: i/o error")
+    assert.truthy(uv.fs_stat(folder .. "/lease-0001.json"))
+    assert.equal(2, claims.take(folder).number)
+    assert.equal("running", claims.read(folder).state)
+  end)
+
   it("belongs to one process until it is released", function()
     assert.same({ number = 0, state = "free" }, claims.read(folder))
     local held = claims.take(folder)
