@@ -286,6 +286,14 @@ function SGD:last_rate()
   return last_rate(self)
 end
 
+-- The schedule of a function of a step.
+local function schedule(name, factor_of)
+  return function(step)
+    arguments.check(name, "step", "number", step)
+    return factor_of(step)
+  end
+end
+
 --- Learning-rate schedules: functions that return a factor of the rate for each step, from 1.
 M.schedule = {}
 
@@ -317,13 +325,13 @@ function M.schedule.cosine(warmup, steps, least)
   arguments.check("schedule.cosine", "warmup", "count", warmup, "steps", "size", steps,
     "least", "number?", least)
   least = least or 0
-  return function(step)
+  return schedule("schedule.cosine", function(step)
     if step <= warmup then
       return step / warmup
     end
     local done = math.min(1, (step - warmup) / math.max(1, steps - warmup))
     return least + (1 - least) * 0.5 * (1 + math.cos(math.pi * done))
-  end
+  end)
 end
 
 --- Returns a schedule with linear warm-up, then decay by the inverse square root of the step.
@@ -339,9 +347,9 @@ end
 ---@return fun(step: integer): number factor
 function M.schedule.inverse_square_root(warmup)
   arguments.check("schedule.inverse_square_root", "warmup", "size", warmup)
-  return function(step)
+  return schedule("schedule.inverse_square_root", function(step)
     return math.min(step / warmup, (warmup / step) ^ 0.5)
-  end
+  end)
 end
 
 --- Returns the schedule of Vaswani et al. 2017 (eq. 3); use it with rate = 1.
@@ -358,9 +366,9 @@ end
 ---@return fun(step: integer): number factor
 function M.schedule.noam(d_model, warmup)
   arguments.check("schedule.noam", "d_model", "size", d_model, "warmup", "size", warmup)
-  return function(step)
+  return schedule("schedule.noam", function(step)
     return d_model ^ -0.5 * math.min(step ^ -0.5, step * warmup ^ -1.5)
-  end
+  end)
 end
 
 arity.limit(Adam)

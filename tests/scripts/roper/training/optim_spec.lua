@@ -332,3 +332,13 @@ describe("a step", function()
     assert.same({ 0.75, 0.75 }, { stepped("all") })
   end)
 end)
+
+describe("schedules", function()
+  it("refuse a step that is not a number", function()
+    for name, factor in pairs({ cosine = schedule.cosine(2, 4), noam = schedule.noam(8, 2),
+      inverse_square_root = schedule.inverse_square_root(2) }) do
+      assert.error_matches(function() factor("x") end,
+        ("schedule.%s: step: expected a finite number, got \"x\""):format(name), 1, true)
+    end
+  end)
+end)
