@@ -286,7 +286,7 @@ function SGD:last_rate()
   return last_rate(self)
 end
 
--- The schedule of a function of a step.
+-- Returns a schedule that checks its argument.
 local function schedule(name, factor_of)
   return function(step)
     arguments.check(name, "step", "number", step)

@@ -32,8 +32,8 @@ end
 local Claim = {}
 Claim.__index = Claim
 
--- The content of claims of this process that an error has ended, by path. Their files, which could
--- not be written, say that they are running.
+-- Claims of this process that an error has ended: content by path. Their files still say that they
+-- are running.
 local left = {}
 
 -- Returns the start of a process of this machine, in clock ticks since boot; nil if there is none.
