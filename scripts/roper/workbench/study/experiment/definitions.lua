@@ -49,7 +49,8 @@ end
 ---@field longer? string[]|fun(config: table, times: number): table names of the task's options that
 ---   are multiplied by `times` to test a trained model on longer problems or rows, or a function
 ---   that returns the changed options
----@field times? number[] the factors, if the field `times` is not set; 1.5, 2 and 4 by default
+---@field times? number[] the factors of `longer`, if the field `times` is not set; 1.5, 2 and 4 by
+---   default
 ---@field model? string|Module the default of the field `model`, a class from `roper.nn.class`
 
 -- Returns the experiment on a registered task, if it has no other.
@@ -140,6 +141,9 @@ local function check_longer(fail, definition)
       fail(("longer: %s is not an option of the task with a number%s"):format(
         options_of.shown(name), suggest.hint(tostring(name), names, "there are")))
     end
+  end
+  if definition.times and not longer then
+    fail("times: has an effect only with longer, the options of the task to multiply")
   end
   for _, times in ipairs(definition.times or {}) do
     if options_of.mismatch("positive", times) then

@@ -24,8 +24,8 @@ M.register = definitions.register
 --- Returns the complete configuration of a run: the given fields, then those of the preset, then
 --- defaults.
 ---
---- Errors: the experiment, a field or the preset does not exist; a value does not fit its field; a
---- required field is missing; an option of the position scheme contradicts a field.
+--- Errors: the experiment, a field or the preset does not exist; a value does not fit its field, or
+--- has no effect; a required field is missing; an option of the position scheme contradicts a field.
 ---
 ---     > config = roper.experiment.configure("addition", {steps = 5, rate = "1e-3"})
 ---     > config.steps, config.rate, config.preset
@@ -84,6 +84,10 @@ function M.configure(name, given)
   if config.d_model % config.heads ~= 0 then
     error(("field d_model: %d is not divisible by heads, %d"):format(config.d_model, config.heads),
       0)
+  end
+  if config.times and not definition.longer then
+    error(("field times: expected an experiment that defines `longer`, the options of its task to "
+      .. "multiply; %s defines none"):format(name), 0)
   end
   require("roper.workbench.study.experiment.combinations").check(config)
   position.complete(config, given, given.position or definition.presets[preset].position

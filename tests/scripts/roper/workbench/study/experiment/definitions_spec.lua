@@ -63,6 +63,14 @@ describe("a registered task", function()
     assert.is_true(experiment.has_problems({ experiment = "echo_spek" }))
   end)
 
+  it("takes the field times only if it defines longer", function()
+    roper.tasks.register("short_spec", echo())
+    assert.is_false(experiment.configure("short_spec").times)
+    assert.has_error(function() experiment.configure("short_spec", { times = "2,4" }) end,
+      "field times: expected an experiment that defines `longer`, the options of its task to "
+      .. "multiply; short_spec defines none")
+  end)
+
   it("keeps a boolean option that is true by default", function()
     for given, expected in pairs({ [false] = false, ["false"] = false, ["true"] = true,
                                    [true] = true }) do
@@ -155,7 +163,10 @@ describe("experiment.register", function()
     refuses("x", { task = "copy", longer = { "letter" } },
       'longer: "letter" is not an option of the task with a number; did you mean "letters"')
     refuses("x", { task = "copy", longer = 3 }, "longer: expected a list of options or a function")
-    refuses("x", { task = "copy", times = { 0 } }, "times: expected positive numbers, got 0")
+    refuses("x", { task = "copy", longer = { "letters" }, times = { 0 } },
+      "times: expected positive numbers, got 0")
+    refuses("x", { task = "copy", times = { 2 } },
+      "times: has an effect only with longer, the options of the task to multiply")
     refuses("x", { task = "copy", model = "Nobody" }, "model: expected one of Transformer")
     assert.is_nil(tables.set(experiment.list()).x)
     load("local r = ... r.experiment.register('twice_spec', { task = 'copy' })", "@o.lua")(roper)
