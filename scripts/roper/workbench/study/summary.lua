@@ -1,5 +1,6 @@
 --- Statistics of a sweep, for each method and for each pair of methods.
 local as_stored = require("roper.workbench.study.experiment.position").as_stored
+local load_option = require "roper.base.load_option"
 local measures = require "roper.workbench.study.measures"
 local runs = require "roper.workbench.study.runs"
 local statistics = require "roper.workbench.study.statistics"
@@ -124,6 +125,28 @@ local function endings(entry)
   return parts[1] and ("%s: %s"):format(entry.method, table.concat(parts, "; "))
 end
 
+-- Returns a note on each file of --load that was edited between the runs of a sweep.
+local function edits(sweep)
+  local by_file = {} -- by name and hash: the methods in their order
+  for _, trial in ipairs(sweep.trials) do
+    for name, digits in pairs(load_option.parse(trial.run.config.loaded or nil)) do
+      local by_hash = by_file[name] or {}
+      local methods = by_hash[digits] or {}
+      by_file[name], by_hash[digits] = by_hash, methods
+      methods[#methods + 1] = not tables.set(methods)[trial.method] and trial.method or nil
+    end
+  end
+  local notes = {}
+  for _, name in ipairs(tables.keys(by_file)) do
+    local parts = tables.map(tables.keys(by_file[name]), function(digits)
+      return ("%s for %s"):format(digits, table.concat(by_file[name][digits], ", "))
+    end)
+    notes[#notes + 1] = parts[2] and ("%s was edited between runs: %s"):format(name,
+      table.concat(parts, "; ")) or nil
+  end
+  return notes
+end
+
 -- Returns warnings about the numbers.
 local function notes_of(sweep, methods)
   local notes, commits = { require("roper.workbench.study.experiment.design").note(sweep) }, {}
@@ -148,6 +171,7 @@ local function notes_of(sweep, methods)
       commits[record.commit or "unknown"] = true
     end
   end
+  notes = tables.joined(notes, edits(sweep))
   local names = tables.keys(commits)
   if #names > 1 then
     notes[#notes + 1] = "the runs come from different commits: " .. table.concat(names, ", ")

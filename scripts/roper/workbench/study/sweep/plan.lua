@@ -241,12 +241,14 @@ local function write(folder, trials, stale)
 end
 
 -- Moves the trials that a new one replaces from `trials` to `stale`, and puts trials with its
--- loaded files and their seeds in their places. Returns the stale ones, and those in their places.
+-- loaded files and their seeds in their places. Returns the stale ones, each with the trial in its
+-- place as its field `instead`, and those trials.
 local function replace(folder, trials, stale, config)
   local gone, instead = {}, {}
   for i, old in ipairs(trials) do
     if is_replaced(old.config, config) then
       local new = new_trial(folder, tables.merged(config, { seed = old.config.seed }))
+      old.instead = new
       gone[#gone + 1], stale[#stale + 1] = old, old
       instead[#instead + 1], trials[i] = new, new
     end
@@ -266,7 +268,7 @@ end
 ---@param configs table[] from `experiment.configure`
 ---@return table[] trials of these configurations, in their order, without duplicates, and of those
 ---   that take the places of stale ones
----@return table[] stale the trials that became stale
+---@return table[] stale the trials that became stale, each with the trial `instead` of it
 function M.add(folder, configs)
   files.make(folder)
   return locked(folder, function()

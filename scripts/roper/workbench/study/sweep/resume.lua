@@ -31,10 +31,17 @@ function M.stale_note(stale)
   local made = tables.keys(tables.set(tables.map(stale, function(trial)
     return plan.made_with(trial.config)
   end)))
-  return ("%s made with other loaded files or weights (%s) %s stale and run anew%s; their folders "
-    .. "are kept: %s"):format(counted(#stale, "trial"), escape.line(table.concat(made, "; ")),
-    #stale == 1 and "is" or "are",
-    loaded.now() and " with " .. escape.line(loaded.now()) or "", names_of(stale))
+  local anew = tables.map(stale, function(trial)
+    return not stored.result(trial.instead.folder, trial.instead.config) and trial or nil
+  end)
+  local by = loaded.now() and " with " .. escape.line(loaded.now()) or ""
+  local instead = #anew == #stale and " and run anew" .. by
+    or #anew == 0 and (", replaced by finished trials%s"):format(by)
+    or ("; %d of them %s run anew%s, finished trials replace the others"):format(#anew,
+      #anew == 1 and "is" or "are", by)
+  return ("%s made with other loaded files or weights (%s) %s stale%s; their folders are kept: %s")
+    :format(counted(#stale, "trial"), escape.line(table.concat(made, "; ")),
+    #stale == 1 and "is" or "are", instead, names_of(stale))
 end
 
 -- Returns the reason why a trial cannot run, or nil.

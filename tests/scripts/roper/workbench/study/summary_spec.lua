@@ -261,6 +261,20 @@ describe("summary.of", function()
     assert.truthy(text_of(found):find("\n  - rope: 3 of 10 runs are missing", 1, true))
   end)
 
+  it("names the loaded files that were edited between runs, with their hashes", function()
+    local found = sweep()
+    for i, one in ipairs(found.trials) do
+      one.run.config.loaded = "near.lua a1, module slope.lua " .. (i % 2 == 1 and "b1" or "b2")
+    end
+    assert.same({ "module slope.lua was edited between runs: b1 for rope; b2 for roper" },
+      summary.of(found).notes)
+    assert.truthy(words_of(found):find("slope.lua was edited between runs: b1 for rope", 1, true))
+    for _, one in ipairs(found.trials) do -- only some methods need a file
+      one.run.config.loaded = one.method == "rope" and "near.lua a1" or false
+    end
+    assert.same({}, summary.of(found).notes)
+  end)
+
   it("accepts a sweep without finished runs", function()
     local found = { methods = { "rope" }, trials = { trial("rope", 1, nil, "waiting") } }
     assert.same({ { "method", "runs", "correct", "loss", "steps to 90 %" },

@@ -82,10 +82,19 @@ describe("a sweep with a loaded file", function()
     assert.equal(2, select(2, listed:gsub("near%-%d", "")), listed)
 
     write(0.5) -- the first definition again
-    contains(run("position=near", "seed=1..2", "--load", near), "3 trials, 2 finished")
+    output = run("position=near", "seed=1..2", "--load", near)
+    contains(output, "are stale; 1 of them is run anew with near.lua ")
+    contains(output, ", finished trials replace the others; their folders are kept: ")
+    contains(output, "3 trials, 2 finished")
     now, stale = plan.read(folder)
     assert.same({ first[1].name, first[2].name }, { now[1].name, now[2].name })
     assert.equal(3, #stale)
+
+    write(0.25) -- the second one again: nothing is left to run
+    output = resume(0, "--load", near)
+    contains(output, "are stale, replaced by finished trials with near.lua ")
+    assert.is_nil(output:find("anew", 1, true))
+    contains(output, "5 trials, 5 finished")
   end)
 
   it("keeps a killed trial for its own definition", function()
@@ -150,6 +159,7 @@ describe("a sweep with a loaded file", function()
 
   it("runs trials anew that do not record their files", function()
     run("position=near", "seed=1", "--load", near)
+    os.remove(plan.read(folder)[1].folder .. "/result.json")
     local path = folder .. "/sweep.json"
     files.write(path, (files.read(path):gsub(',%s*"loaded": "[^"]*"', "")
       :gsub('"loaded": "[^"]*",', "")))
