@@ -24,8 +24,8 @@ M.register = definitions.register
 --- Returns the complete configuration of a run: the given fields, then those of the preset, then
 --- defaults.
 ---
---- Errors: the experiment, a field or the preset does not exist; a value does not fit its field, or
---- has no effect; a required field is missing; an option of the position scheme contradicts a field.
+--- Errors: the experiment, a field or the preset does not exist; a value does not fit its field or
+--- has no effect; a required field is missing; an option of the scheme contradicts a field.
 ---
 ---     > config = roper.experiment.configure("addition", {steps = 5, rate = "1e-3"})
 ---     > config.steps, config.rate, config.preset
