@@ -125,6 +125,7 @@ end
 
 --- Returns by how much the loss increases if a head is ablated, for each head: the mean
 --- cross-entropy of the next token, in nats, minus that of the whole model (Michel et al. 2019).
+--- Layers that share a module count as one, of which a head is ablated in each call.
 ---
 --- Errors: fewer than 2 tokens; heads of different numbers in the layers; with by = "mean", a batch
 --- of one row.

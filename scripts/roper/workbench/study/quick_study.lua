@@ -88,8 +88,8 @@ function M.run(options)
       title = measure.curve.title .. ", mean of the runs", xlabel = "step",
       ylabel = measure.curve.y })
   end
-  local page = reports.write(view)
-  say("Report: " .. page)
+  local page, not_drawn = reports.write(view)
+  say(table.concat(tables.joined({ "Report: " .. page }, not_drawn), "\n"))
   return { identities = residuals, sweep = sweep, failed = failed, page = page }
 end
 

@@ -30,10 +30,13 @@ return {
     local view = report.read(parsed.sweep, { layer = parsed.layer, head = parsed.head,
       problem = parsed.problem, baseline = parsed.baseline,
       methods = parsed.method[1] and parsed.method, select = parsed.select })
-    local path = report.write(view)
+    local path, failed = report.write(view)
     local count = parsed.csv and report.write_csv(view, parsed.csv)
     local tex_count = parsed.latex and report.write_latex(view, parsed.latex)
     io.stdout:write(report.text(view), "\nReport: ", escape.line(path), "\n")
+    for _, line in ipairs(failed) do
+      io.stdout:write(line, "\n")
+    end
     if count then
       io.stdout:write("CSV: ", escape.line(parsed.csv), ", ", escape.count(count, "file"), "\n")
     end

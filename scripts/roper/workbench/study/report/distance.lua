@@ -1,4 +1,5 @@
 --- Accuracy by the distance between an answer token and its source, and results by length.
+local attempt = require "roper.workbench.study.report.attempt"
 local chart = require "roper.workbench.study.report.chart"
 local counted = require("roper.base.escape").count
 local curve = require "roper.workbench.study.report.curve"
@@ -77,16 +78,22 @@ local function longer_table(view)
 end
 
 return function(view)
-  local function lines(of)
-    return tables.map(view.summary.methods, function(method) return of(view, method) end)
+  local function draw(name, ...)
+    return attempt.draw(view, name, ...) or false
+  end
+  local function lines(of, options)
+    options.lines = tables.map(view.summary.methods, function(method) return of(view, method) end)
+    return chart.lines(options)
   end
   local tree = tables.entries {
-    chart.lines { title = "Accuracy by distance", x = "tokens back to the source",
-      y = "accuracy", low = 0, high = 1, lines = lines(accuracy_line),
-      note = "Answer tokens of all finished runs of a method together." } or false,
-    chart.lines { title = "Loss by position", x = "tokens before", y = "nats per token",
-      lines = lines(loss_line), note = "Mean of a method’s finished runs. Each point averages all "
-        .. "positions since the point before it." } or false,
-    tables.map(figures.lengths(view), chart.figure), lengths(view) or false, longer_table(view) }
+    draw("Accuracy by distance", lines, accuracy_line, { title = "Accuracy by distance",
+      x = "tokens back to the source", y = "accuracy", low = 0, high = 1,
+      note = "Answer tokens of all finished runs of a method together." }),
+    draw("Loss by position", lines, loss_line, { title = "Loss by position", x = "tokens before",
+      y = "nats per token", note = "Mean of a method’s finished runs. Each point averages all "
+        .. "positions since the point before it." }),
+    tables.map(figures.lengths(view), function(figure)
+      return draw(figure.title, chart.figure, figure) or nil
+    end), lengths(view) or false, longer_table(view) }
   return (#tree > 1 or tree[1] and #tree[1] > 0) and tree or nil
 end

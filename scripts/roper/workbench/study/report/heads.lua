@@ -1,4 +1,5 @@
 --- Attention maps: one head of one run of each method, on the same problem.
+local attempt = require "roper.workbench.study.report.attempt"
 local core = require "roper.core"
 local h = require("roper.base.markup").h
 local curve = require "roper.workbench.study.report.curve"
@@ -58,7 +59,8 @@ return function(view)
         nodes[#nodes + 1] = h.p { class = "problem", "Problem: ", h.code { entry.map.question,
           h.b { entry.map.answer } } }
       end
-      nodes[#nodes + 1] = figure(view, entry)
+      nodes[#nodes + 1] = attempt.draw(view, "The attention map of "
+        .. curve.label(entry.trial), figure, view, entry)
     else
       nodes[#nodes + 1] = h.p { class = "missing", h.bdi { curve.label(entry.trial) },
         ": no attention map: ", entry.problem }

@@ -1,6 +1,7 @@
 --- The report of a sweep: text for a terminal, and a single HTML page without other files.
+local attempt = require "roper.workbench.study.report.attempt"
 local counted = require("roper.base.escape").count
-local eval = require "roper.base.eval"
+local escape = require "roper.base.escape"
 local files = require "roper.base.file"
 local measures = require "roper.workbench.study.measures"
 local options_of = require "roper.base.options"
@@ -9,20 +10,11 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- Returns the result of f, or nil and the message of its error.
-local function try(f)
-  local ok, result = eval.call(f)
-  if not ok and result.interrupted then
-    error("interrupted", 0)
-  end
-  return ok and result or nil, not ok and result.message or nil
-end
-
 -- Returns the attention map of a trial and the scores of its heads, or the reasons why there are
 -- none.
 local function map_of(trial, options)
   local model, task
-  local map, problem = try(function()
+  local map, problem = attempt.call(function()
     model, task = require("roper.workbench.study.runs").model(trial.run)
     local attention_map = require "roper.workbench.study.report.attention_map"
     return attention_map.of(model, task, { layer = options.layer, head = options.head,
@@ -30,7 +22,7 @@ local function map_of(trial, options)
   end)
   local scores, no_scores
   if model then
-    scores, no_scores = try(function()
+    scores, no_scores = attempt.call(function()
       return require("roper.workbench.study.report.head_scores").of(model, task)
     end)
   end
@@ -155,16 +147,21 @@ function M.write_latex(view, folder)
     require("roper.workbench.study.report.paper").files(view))
 end
 
---- Writes the page of a sweep into its folder, with attention maps.
+--- Writes the page of a sweep into its folder, with attention maps. A reason replaces each figure
+--- that cannot be drawn.
 ---
 --- Errors: no method has the layer, head or problem of the options.
----@param view table from `of` or `read`; its field attention is set
+---@param view table from `of` or `read`; its field attention is set, and failed: a list of texts on
+---   figures that could not be drawn, nil if there are none
 ---@return string path of the page
+---@return string[] failed lines about the figures that could not be drawn
 function M.write(view)
-  view.attention = maps(view.sweep, view.options)
+  view.attention, view.failed = maps(view.sweep, view.options), nil
   local path = view.sweep.folder:gsub("/+$", "") .. "/report.html"
   files.write(path, require("roper.workbench.study.report.page").render(view))
-  return path
+  return path, tables.map(view.failed or {}, function(text)
+    return "Not drawn: " .. escape.line(text)
+  end)
 end
 
 return M

@@ -1,4 +1,5 @@
 --- What the heads of one run of each method do: attention by distance, and scores.
+local attempt = require "roper.workbench.study.report.attempt"
 local core = require "roper.core"
 local curve = require "roper.workbench.study.report.curve"
 local d = require "roper.base.document"
@@ -67,7 +68,12 @@ return function(view)
   local nodes = {}
   for _, entry in ipairs(view.attention) do
     if entry.scores then
-      nodes[#nodes + 1] = { figure(view, entry), scores_table(entry.scores) }
+      nodes[#nodes + 1] = attempt.draw(view, "Attention by distance of "
+        .. curve.label(entry.trial), figure, view, entry)
+      nodes[#nodes + 1] = scores_table(entry.scores)
+      nodes[#nodes + 1] = tables.map(entry.scores.problems or {}, function(problem)
+        return d.paragraph({ d.styled("name", curve.label(entry.trial)), ": ", problem }, "missing")
+      end)
     elseif entry.map and entry.no_scores then
       nodes[#nodes + 1] = h.p { class = "missing", h.bdi { curve.label(entry.trial) },
         ": no scores of its heads: ", entry.no_scores }

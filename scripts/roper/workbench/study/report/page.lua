@@ -1,4 +1,5 @@
 --- The page of a report: its sections with headings, style and script in one file.
+local attempt = require "roper.workbench.study.report.attempt"
 local curve = require "roper.workbench.study.report.curve"
 local html = require "roper.base.document.html"
 local markup = require "roper.base.markup"
@@ -26,7 +27,10 @@ local SECTIONS <const> = {
 local function sections(view)
   local nodes = {}
   for i, entry in ipairs(SECTIONS) do
-    local body = require("roper.workbench.study.report." .. entry[1])(view)
+    local body = attempt.draw(view, entry[2] or "Results", function()
+      local tree = require("roper.workbench.study.report." .. entry[1])(view)
+      return tree and { html.nodes(tree) }
+    end)
     nodes[i] = body and h.section { entry[2] and h.h2 { entry[2] }, html.nodes(body) } or false
   end
   return nodes

@@ -1,5 +1,6 @@
 --- The report as LaTeX: `./roper report SWEEP --latex DIR`. Tables and figures are files of their
 --- own; report.tex shows them all, with captions.
+local attempt = require "roper.workbench.study.report.attempt"
 local comparison = require "roper.workbench.study.report.comparison"
 local configuration = require "roper.workbench.study.configuration"
 local d = require "roper.base.document"
@@ -112,8 +113,11 @@ local function add_figures(view, files, floats)
   for _, figure in ipairs(tables.joined(figures.lengths(view), figures.training(view))) do
     for i, part in ipairs(figure.parts) do
       local name = "figure-" .. figure.name .. (i > 1 and "-" .. part.name:gsub(" ", "-") or "")
-      local picture = pgfplots.picture(figure, part)
-      if picture then
+      local picture, problem = attempt.call(pgfplots.picture, figure, part)
+      if problem then
+        floats[#floats + 1] = tex.inline(("%s could not be drawn: %s"):format(figure.title,
+          problem)) .. "\n\n"
+      elseif picture then
         files[name .. ".tex"] = HEAD .. picture
         floats[#floats + 1] = float("figure", name, tex.inline { figure.title,
           part.name and { ", ", part.name } or "", ". ", part.note,

@@ -1,4 +1,5 @@
 --- The reliability of the results: the runs of each method and the differences between methods.
+local attempt = require "roper.workbench.study.report.attempt"
 local axes = require "roper.workbench.plot.axis"
 local base_text = require "roper.workbench.plot.text"
 local comparison = require "roper.workbench.study.report.comparison"
@@ -117,7 +118,8 @@ return function(view)
     return d.paragraph "There are no two finished runs to compare."
   end
   for i, measure in ipairs(view.summary.measures) do
-    nodes[i] = of_measure(view, measure) or false
+    nodes[i] = attempt.draw(view, ("The runs by %s"):format(measure.title), of_measure, view,
+      measure) or false
   end
   return {
     d.paragraph({ "A dot is a finished run, the stroke the mean of its method; runs of the same ",

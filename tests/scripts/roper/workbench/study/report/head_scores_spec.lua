@@ -35,6 +35,23 @@ describe("head_scores.of", function()
     assert.equal(30, #scores.by_distance[1][1])
   end)
 
+  it("names scores that it cannot measure, such as those of layers with tied weights", function()
+    local model = models.small()
+    model.layers[2] = model.layers[1]
+    local scores = head_scores.of(model, models.task())
+    assert.same({ 2, 2 }, { #scores.by_distance, #scores.induction })
+    assert.is_nil(scores.ablation)
+    assert.same({ "no increase in loss: layers share their weights (1 module in 2 layers), so no "
+      .. "head can be left out alone" }, scores.problems)
+    model = models.small({ layers = 1 })
+    model.options = { length = 2 }
+    scores = head_scores.of(model, models.task())
+    assert.is_nil(scores.induction)
+    assert.equal(1, #scores.ablation)
+    assert.same({ "no induction score: induction: length: expected from 2 to 45, the number of "
+      .. "token ids, got 1" }, scores.problems)
+  end)
+
   it("shows distances from 0, also for a model that has diverged", function()
     local model = models.small()
     model.layers[1].attention.query.weight:detach():fill(0 / 0)

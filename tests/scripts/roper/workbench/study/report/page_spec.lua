@@ -375,11 +375,36 @@ describe("page.render", function()
     assert.same({ { "layer.head", "previous token", "induction", "increase in loss" },
       { "1.1", "0.000", "0.125", "−0.5000" }, { "1.2", "0.250", "1.000", "0.0625" } },
       html.rows(text, "heads"))
-    scores.ablation = nil
+    scores.ablation, scores.problems = nil, { "no increase in loss: <tied>" }
+    assert.truthy(page.render(view):find("rope, seed 1</bdi>: no increase in loss: &lt;tied&gt;", 1,
+      true))
     assert.same({ "1.2", "0.250", "1.000", number.NONE },
       html.rows(page.render(view), "heads")[3])
     view.attention[1].scores = nil
     assert.is_nil(page.render(view):find("<h2>Heads</h2>", 1, true))
+  end)
+
+  it("replaces a figure that fails by its name and the reason, and draws the others", function()
+    local view, damaged = reports.view(), reports.attention_map()
+    damaged.tokens = nil
+    view.attention = {
+      { trial = view.sweep.trials[1], map = reports.attention_map() },
+      { trial = view.sweep.trials[2], map = damaged },
+      { trial = view.sweep.trials[3], map = reports.attention_map() } }
+    local whole = html.check(page.render(reports.view())).figure
+    local text = page.render(view)
+    assert.equal(whole + 2, html.check(text).figure)
+    assert.truthy(text:find("<bdi>The attention map of roper, seed 1</bdi> could not be drawn: ", 1,
+      true))
+    assert.equal(1, #view.failed)
+    assert.truthy(view.failed[1]:find("^The attention map of roper, seed 1: "))
+    -- The same if the data of a whole section is damaged.
+    view = reports.view()
+    view.sweep.trials[1].run.samples = { sampled = { {} } }
+    text = page.render(view)
+    assert.truthy(text:find("<bdi>Samples</bdi> could not be drawn: ", 1, true))
+    assert.equal(whole, html.check(text).figure)
+    assert.equal(1, #view.failed)
   end)
 
   it("draws every cell of a long map, and none of a model that has diverged", function()
