@@ -155,13 +155,56 @@ local function own_scheme(model)
   return found
 end
 
+-- The texts that decide whether a scheme can use a cache: the lengths of two prompts, and the
+-- number of tokens that follow. They do not depend on the prompts of a call, so that a completion
+-- does not depend on the rest of its batch.
+local PROBE <const>, PROBE_STEPS <const> = { 5, 2 }, 3
+
+-- The tokens of a text for the probe.
+local function probe_row(seed, length, vocabulary)
+  local ids = {}
+  for t = 1, length do
+    ids[t] = (7 * t * t + 5 * seed) % vocabulary
+  end
+  return core.tensor(ids, "int32")
+end
+
 -- Returns true if logits computed with a cache are those of whole passes, except for rounding.
-local function agree(cached, whole)
-  local largest = whole:abs():max():item()
-  local difference = (cached - whole):abs():max():item()
+local function agrees_with_cache(model, task)
+  local vocabulary, longest = #task:vocabulary(), PROBE[1]
+  local cache = model:cache { batch = #PROBE, length = longest + PROBE_STEPS, lengths = PROBE }
   local rounding = core.matmul_precision() == "bfloat16" and 0.05 or 1e-3
-  -- NaN agrees: sampling refuses it
-  return not (difference > rounding * (1 + largest)) -- luacheck: ignore 581
+  for step = 0, PROBE_STEPS do
+    local rows = tables.map(PROBE, function(length, i)
+      return probe_row(i, length + step, vocabulary)
+    end)
+    local new, count = step == 0 and longest or 1, longest + step
+    local cached = last(modules.logits(model, pad(rows, count):narrow(2, count - new + 1, new),
+      cache, positions_of(task, rows, new)))
+    if not cache:holds(count) then
+      return true -- its attention does not use the cache, which the first pass finds out
+    end
+    for i, row in ipairs(rows) do
+      local tokens = row:unsqueeze(1)
+      local whole = last(modules.logits(model, tokens, nil, task:positions(tokens)))
+      local difference = (cached:narrow(1, i, 1) - whole):abs():max():item()
+      if difference > rounding * (1 + whole:abs():max():item()) then
+        return false -- not for NaN, which sampling refuses
+      end
+    end
+  end
+  return true
+end
+
+-- Returns true if the position scheme `own` of a model can use a cache.
+local function can_cache(model, task, own)
+  local ok, agrees = pcall(agrees_with_cache, model, task)
+  if not ok and diagnostics.is_transient(agrees) then
+    error(agrees, 0)
+  elseif not (ok and agrees) then
+    warn_once(model, ("the position scheme %s cannot use a cache"):format(own))
+  end
+  return ok and agrees
 end
 
 M.LIMIT = 256 -- new tokens by default
@@ -247,36 +290,22 @@ function M.run(model, prompts, o, stop)
   -- the prompts, then the tokens of each step, [batch, 1]
   local tokens = { pad(rows, longest) }
   local positions = { positions_of(o.task, rows, longest) }
-  local cache = o.cache and model.cache
-    and model:cache { batch = batch, length = longest + limit, lengths = lengths }
-  if o.cache and not cache then
+  local own, cache = own_scheme(model), nil
+  local has_cache = o.cache and model.cache
+  if has_cache and (not own or can_cache(model, o.task, own)) then
+    cache = model:cache { batch = batch, length = longest + limit, lengths = lengths }
+    has_cache = cache
+  end
+  if o.cache and not has_cache then
     warn_once(model, "this model has no cache")
   end
-  local own = cache and own_scheme(model)
-  local function all_at_once()
-    return whole_forward(model, lengths, tokens, positions)
-  end
   local function next_logits()
-    if not cache then
-      return all_at_once()
-    end
-    local ok, logits = pcall(modules.logits, model, tokens[#tokens], cache, positions[#tokens])
-    if not ok and (not own or diagnostics.is_transient(logits)) then
-      error(logits, 0)
-    elseif ok and not cache:holds(longest + #tokens - 1) then
+    local logits = cache and modules.logits(model, tokens[#tokens], cache, positions[#tokens])
+    if cache and not cache:holds(longest + #tokens - 1) then
       cache = nil
       warn_once(model, "the attention of this model does not use its cache")
-      return all_at_once()
-    elseif ok and not (own and #tokens == 2) then -- the second pass is the first to read the cache
-      return last(logits)
     end
-    local expected = all_at_once()
-    if not ok or not agree(last(logits), expected) then
-      cache = nil
-      warn_once(model, ("the position scheme %s cannot use a cache"):format(own))
-      return expected
-    end
-    return last(logits)
+    return cache and last(logits) or whole_forward(model, lengths, tokens, positions)
   end
   local texts, whole, open = {}, table.move(rows, 1, batch, 1, {}), batch
   local done, words = {}, o.task:vocabulary()

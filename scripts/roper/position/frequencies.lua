@@ -56,6 +56,33 @@ function M.rotary(o, theta, more)
     last = o.last, rotate = o.rotate }, more))
 end
 
+--- The rotation of a batch by a rotary for each row.
+---@param rotaries rotary[] one for each row, or one for all
+---@return rotary|table turn the rotary itself if all are the same
+function M.by_row(rotaries)
+  local runs = {} -- of consecutive rows with the same rotary
+  for row, rotary in ipairs(rotaries) do
+    local last = runs[#runs]
+    if last and last.rotary == rotary then
+      last.count = last.count + 1
+    else
+      runs[#runs + 1] = { rotary = rotary, first = row, count = 1 }
+    end
+  end
+  if #runs == 1 then
+    return rotaries[1]
+  end
+  local function each(method)
+    return function(_, x, positions, part)
+      return core.cat(tables.map(runs, function(run)
+        local own = positions:size(1) > 1 and positions:narrow(1, run.first, run.count) or positions
+        return run.rotary[method](run.rotary, x:narrow(1, run.first, run.count), own, part)
+      end), 1)
+    end
+  end
+  return { rotate = each "rotate", unrotate = each "unrotate" }
+end
+
 -- If a part and its partner are both rotated, only the distance matters.
 local PARTNER <const> = { q = "k", k = "q", v = "o", o = "v" }
 

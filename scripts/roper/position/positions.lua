@@ -22,6 +22,7 @@ local M = {}
 ---@field batch integer
 ---@field mask? tensor int32, that of the options and of the scheme; 0 hides a key; nil if no key is
 ---   hidden by one
+---@field given_mask? tensor int32, that of the options alone
 ---@field state? SchemeState what the cache of a layer keeps for `keep`; nil without a cache
 ---@field kept table<Scheme, table<string, any>> the results of `keep` and `once`
 local Positions = { name = "Positions" }
@@ -94,7 +95,7 @@ function M.new(q, k, o, scale, name)
   local queries, keys, offset = q:size(3), k:size(3), o.offset or 0
   local self = setmetatable({ queries = queries, keys = keys, causal = o.causal or false,
     scale = scale, dtype = q:dtype(), batch = q:size(1), heads = q:size(2), mask = o.mask,
-    state = o.state, kept = {} }, Positions)
+    given_mask = o.mask, state = o.state, kept = {} }, Positions)
   local ahead = self.causal and keys - queries or 0
   local of_query, of_key = o.query_positions, o.key_positions
   if o.positions ~= nil then
@@ -116,6 +117,15 @@ function M.new(q, k, o, scale, name)
   return self
 end
 
+-- Which keys some query sees, [1 or batch, 1 or keys], by a mask that broadcasts to the scores.
+local function seen_keys(mask)
+  local shape = mask:shape()
+  for _ = mask:rank() + 1, 4 do
+    table.insert(shape, 1, 1)
+  end
+  return mask:ne(0):view(shape):max(3):max(2)
+end
+
 --- The distance of each key from each query.
 ---
 --- Errors: positions with several coordinates.
@@ -134,20 +144,28 @@ function Positions:distances()
   return (self.key:unsqueeze(2) - self.query:unsqueeze(3)):unsqueeze(2)
 end
 
---- The number of positions from the smallest to the largest, for schemes that depend on the length
---- of a text.
+--- The length of the text of each row, for schemes that depend on it: 1 + the largest distance of
+--- two keys. Keys that the mask of the options hides from all queries, such as padding, do not
+--- count.
 ---
----     > q = roper.zeros{1, 1, 3, 4}
----     > roper.position.positions(q, q, {offset = 5}):length()
----     3.0
----@return number length 1 + the largest distance in any row; 0 without tokens
-function Positions:length()
-  arguments.self("Positions:length", self, Positions)
+---     > q, rows = roper.zeros{2, 1, 3, 4}, {{0, 1, 2}, {5, 7, 9}}
+---     > roper.position.positions(q, q, {positions = rows}):lengths()
+---     float64 [2]
+---     3 5
+---@return tensor lengths [1 or batch], float64; 0 for a row without keys
+function Positions:lengths()
+  arguments.self("Positions:lengths", self, Positions)
   if self.queries == 0 or self.keys == 0 then
-    return 0
+    return core.zeros({ 1 }, "float64")
   end
-  local last = self.query:max(2):maximum(self.key:max(2))
-  return (last - self.query:min(2):minimum(self.key:min(2))):max():item() + 1
+  local first, last = self.key, self.key
+  if self.given_mask then
+    local seen = seen_keys(self.given_mask)
+    seen = self.key:rank() > 2 and seen:unsqueeze(3) or seen
+    first, last = core.where(seen, first, math.huge), core.where(seen, last, -math.huge)
+  end
+  local lengths = (last:max(2) - first:min(2) + 1):maximum(0)
+  return lengths:rank() > 1 and lengths:max(2) or lengths
 end
 
 --- The values that a scheme computes from the input of the layer, for all keys. They are computed

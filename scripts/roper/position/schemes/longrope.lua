@@ -1,8 +1,8 @@
 --- LongRoPE: each frequency is divided by a number that was found by search, from the list `short`
---- for texts up to the trained length L, and from `long` for longer ones (Ding et al. 2024). A
---- growing text changes the list when it exceeds L, so a cache stores keys unrotated and each pass
---- rotates them. Above the first layer, cached keys and values still depend on the list that was
---- used when they were computed.
+--- for texts up to the trained length L, and from `long` for longer ones (Ding et al. 2024). Each
+--- row of a batch uses the list for its own length. A growing text changes the list when it exceeds
+--- L, so a cache stores keys unrotated and each pass rotates them. Above the first layer, cached
+--- keys and values still depend on the list that was used when they were computed.
 ---
 ---     θ'_t = θ_t / e_t;   scores are multiplied by 1 + ln f / ln L
 ---
@@ -19,6 +19,7 @@
 local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
 local options_of = require "roper.base.options"
+local tables = require "roper.base.tables"
 
 -- The rotary with frequencies divided by the option `name`, a list or one number.
 local function divided(self, name)
@@ -59,8 +60,10 @@ return {
     self.near, self.far = divided(self, "short"), divided(self, "long")
   end,
   turns = function(self, part, positions)
-    local turn = positions:length() > self.trained_length and self.far or self.near
-    return self.rotate:find(part, 1, true) and turn or nil
+    return self.rotate:find(part, 1, true) and frequencies.by_row(
+      tables.map(positions:lengths():totable(), function(length)
+        return length > self.trained_length and self.far or self.near
+      end)) or nil
   end,
   relative = true,
   summary = "RoPE with one list of divisors for short texts and one for long ones",

@@ -1,7 +1,8 @@
 --- NTK-aware scaling: a larger base, which keeps the highest frequency and divides the lowest by
 --- the factor (bloc97 2023; YaRN, Peng et al. 2023, section 3.1). With `trained_length` L, it is
---- dynamic: for a text longer than L, the factor depends on its length n. As a text grows, its keys
---- are rotated again. Computing a text token by token gives other values than computing it at once.
+--- dynamic: for a text longer than L, the factor depends on its length n, which is that of each row
+--- of a batch. As a text grows, its keys are rotated again. Computing a text token by token gives
+--- other values than computing it at once.
 ---
 ---     base' = base f^(r/(r−2))
 ---     dynamic: base' = base (f n/L − (f − 1))^(r/(r−2)) for n > L
@@ -20,6 +21,7 @@ local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
 local options_of = require "roper.base.options"
 local schemes = require "roper.position.scheme"
+local tables = require "roper.base.tables"
 
 -- The rotary for a text that is longer by a factor.
 local function extended(o, factor)
@@ -41,15 +43,20 @@ local dynamic = schemes.class {
   name = "ntk",
   takes = TAKES,
   init = function(self)
-    self.kept = { length = 0, rotary = extended(self, 1) }
+    self.rotaries = { [1] = extended(self, 1) } -- by factor, those of the last call
   end,
   turns = function(self, part, positions)
-    local n, kept = positions:length(), self.kept
-    if n ~= kept.length then
-      local factor = math.max(1, self.factor * n / self.trained_length - (self.factor - 1))
-      kept.length, kept.rotary = n, extended(self, factor)
+    if not self.rotate:find(part, 1, true) then
+      return nil
     end
-    return self.rotate:find(part, 1, true) and kept.rotary or nil
+    local used = {}
+    local rows = tables.map(positions:lengths():totable(), function(n)
+      local factor = math.max(1, self.factor * n / self.trained_length - (self.factor - 1))
+      used[factor] = used[factor] or self.rotaries[factor] or extended(self, factor)
+      return used[factor]
+    end)
+    self.rotaries = used
+    return frequencies.by_row(rows)
   end,
   relative = true,
 }

@@ -29,6 +29,32 @@ describe("ntk", function()
     end
   end)
 
+  it("adapts to the length of each row of a batch, without the keys that the mask hides", function()
+    for name, dynamic in pairs({ ntk = { factor = 3 }, longrope = { factor = 4 } }) do
+      dynamic.type, dynamic.trained_length, dynamic.rotate = name, 4, "qkvo"
+      local q = roper.randn({ 3, 2, 6, 8 }, "float64")
+      local places = roper.tensor({ { 0, 1, 2, 3, 4, 5 }, { 0, 2, 4, 6, 8, 10 },
+        { -3, -2, -1, 0, 1, 2 } }, "float64")
+      local mask = places:ge(0):view({ 3, 1, 1, 6 })
+      local function attend_to(rows, first)
+        local x = q:narrow(1, rows[1], #rows):narrow(3, first, 7 - first)
+        return roper.attention(x, x, x, { position = dynamic, causal = true,
+          positions = places:narrow(1, rows[1], #rows):narrow(2, first, 7 - first),
+          mask = first == 1 and mask:narrow(1, rows[1], #rows) or nil })
+      end
+      local together = attend_to({ 1, 2, 3 }, 1)
+      arrays.close(attend_to({ 1 }, 1), together:narrow(1, 1, 1), 1e-13)
+      arrays.close(attend_to({ 2 }, 1), together:narrow(1, 2, 1), 1e-13)
+      arrays.close(attend_to({ 3 }, 4), together:narrow(1, 3, 1):narrow(3, 4, 3), 1e-13)
+    end
+  end)
+
+  it("passes the battery if rows have other lengths, except for the cache", function()
+    local findings = roper.position.check("ntk{trained_length=3,rotate=qkvo}")
+    assert.same({ "cache", "cache moved", "prompts" }, findings.failed)
+    assert.is_true(roper.position.check("longrope{trained_length=6,rotate=qkvo}").ok)
+  end)
+
   it("rejects factors below 1 and a single pair", function()
     local function refused(message, options)
       assert.error_matches(function() roper.position.ntk(options) end, message)
