@@ -69,6 +69,9 @@ local UNIONS <const> = {
   positions = { "a number, a list or a tensor", "real|table|tensor" },
 }
 
+-- Kinds that are types of Lua, and those that `mismatch` knows by name.
+local OTHERS <const> = { "any", "boolean", "callable", "function", "string", "table", "userdata" }
+
 -- LuaLS's types of kinds that are not Lua's.
 local TYPES <const> = { module = "Module", scheme = "Scheme", callable = "function" }
 
@@ -120,6 +123,40 @@ function M.mismatch(kind, value)
     return mismatch_of_all(kind, value)
   end
   return kind == "boolean" and "true or false" or "a " .. kind
+end
+
+-- Is a value a list of at least one choice, or a range of integers?
+local function is_choice(kind)
+  if math.type(kind.smallest) == "integer" and math.type(kind.largest) == "integer" then
+    return kind.smallest <= kind.largest
+  end
+  for _, choice in ipairs(kind) do
+    if type(choice) == "table" then
+      return false
+    end
+  end
+  return #kind > 0 and #kind == tables.count(kind)
+end
+
+--- The error message for a value that is not a kind.
+---@param kind any
+---@return string? message such as `expected a kind or a list of choices, got "numbr"; did you mean
+---   "number"?`; nil for a kind
+function M.kind_refusal(kind)
+  local message = "expected a kind or a list of choices, got %s%s"
+  if type(kind) == "table" and is_choice(kind) then
+    return nil
+  elseif type(kind) ~= "string" then
+    return message:format(M.shown(kind), "")
+  end
+  local known = tables.keys(NUMBERS, OBJECTS, UNIONS, tables.set(OTHERS))
+  local is_known = tables.set(known)
+  for one in (kind:gsub("%?$", "") .. "|"):gmatch "(.-)|" do
+    if not is_known[one] then
+      return message:format(M.shown(kind), suggest.hint(one, known, "there are"))
+    end
+  end
+  return nil
 end
 
 --- A value as text for messages: strings in quotes, tables and objects by their kind.

@@ -133,12 +133,21 @@ end
 -- Raises an error unless `takes` has the form for `options.check`. Only schemes of this library
 -- have rows.
 local function check_takes(name, takes)
-  for option, kind in pairs(takes) do
-    local first = type(kind) == "table" and kind[1] or kind
-    if type(option) ~= "string" or type(first) ~= "string" and type(first) ~= "table" then
+  for option, rule in pairs(takes) do
+    if type(option) ~= "string" then
       error(('position: %s: takes: expected names of options with their kinds, such as {heads = '
         .. '"size"}, got [%s] = %s'):format(name, options_of.shown(option),
-        options_of.shown(kind)), 0)
+        options_of.shown(rule)), 0)
+    end
+    local kind, default = rule, nil
+    if type(rule) == "table" then
+      kind, default = rule[1], rule[2]
+    end
+    local problem = options_of.kind_refusal(kind)
+    local refusal = not problem and default ~= nil and options_of.refusal(kind, default)
+    if problem or refusal then
+      error(("position: %s: takes: option %s: %s%s"):format(name, option,
+        refusal and "the default: " or "", problem or refusal), 0)
     end
   end
 end

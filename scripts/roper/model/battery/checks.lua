@@ -270,6 +270,37 @@ add("eager", function(case)
     with_gradients(case, attention.attention))
 end, "roper.attention and roper.eager.attention differ")
 
+-- Positions far from each other, for schemes that treat far ones differently.
+local SPREAD <const> = { 0, 1, 40, 640, 20000, 200000 }
+
+-- A gradient of exactly 0 in all settings means that no method reads the tensor.
+add("trained tensors", function(case)
+  local holder, coordinates = case:make()
+  local unused = tables.map(holder:named_parameters(), function(entry)
+    return (entry.name:gsub("^position%.", ""))
+  end)
+  local count, gradients = #unused, with_gradients(case, attention.attention)
+  local all = settings(coordinates)
+  all[#all + 1] = places(cases.positions({ SPREAD }, coordinates))
+  for _, causal in ipairs(case.modes) do
+    for _, how in ipairs(count > 0 and all or {}) do
+      how.causal = causal
+      local ok, list = attempt(gradients, how)
+      for i = 1, ok and count or 0 do
+        if list[#list - count + i]:ne(0):any() then
+          unused[i] = false
+        end
+      end
+    end
+  end
+  local names = tables.entries(unused)
+  if names[1] then
+    error(("expected trained tensors that change the output, got a gradient of 0 for %s; use them "
+      .. "in a method or remove them"):format(table.concat(names, ", ")), 0)
+  end
+  return 0, 0
+end)
+
 add("oracle", function(case)
   local function by(run)
     return function(how)

@@ -68,9 +68,10 @@ local function find(check, case)
     return { name = check.name, ok = refused ~= nil, refused = refused,
       message = not refused and tostring(worst) or nil }
   end
-  local is_ok = worst <= allowed
-  return { name = check.name, ok = is_ok, difference = worst,
-    message = is_ok and words or check.fault }
+  if not (worst <= allowed) then -- luacheck: ignore 581
+    words = check.fault
+  end
+  return { name = check.name, ok = worst <= allowed, difference = worst, message = words }
 end
 
 local OPTIONS <const> = options_of.define("PositionCheckOptions", {
@@ -79,11 +80,11 @@ local OPTIONS <const> = options_of.define("PositionCheckOptions", {
   { "length", "size", 16, "for schemes with a table of positions" },
 })
 
---- Checks a position scheme: shapes and dtypes, gradients, the effect of shifting all positions,
---- masks, the cache, agreement with the eager attention and the oracle, precision, checkpoints. If
---- the scheme reports that it does not support something, that check is "refused", which is not a
---- failure; a result of the wrong type or shape is one. Attention itself must work in at least one
---- of two modes: causal or not causal.
+--- Checks a position scheme: shapes and dtypes, gradients, trained tensors that no method reads,
+--- the effect of shifting all positions, masks, the cache, agreement with the eager attention and
+--- the oracle, precision, checkpoints. If the scheme reports that it does not support something,
+--- that check is "refused", which is not a failure; a result of the wrong type or shape is one.
+--- Attention itself must work in at least one of two modes: causal or not causal.
 ---
 --- Errors: the scheme is unknown; it refuses its options.
 ---

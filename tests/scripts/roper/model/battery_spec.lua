@@ -121,6 +121,33 @@ describe("position.check", function()
     assert.same({ "checkpoint" }, findings.failed)
   end)
 
+  it("finds trained tensors that no method reads", function()
+    local findings = try({
+      takes = { heads = "size" },
+      init = function(self)
+        self.slope, self.far = roper.ones({ self.heads }):parameter(), roper.ones({ 1 }):parameter()
+        self.unread = roper.ones({ 2 }):parameter()
+      end,
+      bias = function(self, q, _, positions)
+        local distance = positions:distances()
+        local slope = roper.where(distance:abs():gt(1000), self.far:to("float64"),
+          self.slope:to("float64"):view({ -1, 1, 1 }))
+        return (distance * slope):to(q:dtype())
+      end,
+    })
+    assert.same({ "trained tensors" }, findings.failed)
+    assert.truthy(tostring(findings):find("expected trained tensors that change the output, got a "
+      .. "gradient of 0 for unread; use them in a method or remove them", 1, true))
+  end)
+
+  it("prints what a failure means only for checks that fail", function()
+    for _, finding in ipairs(roper.position.check("alibi")) do
+      assert.is_true(finding.ok)
+      assert.is_true(not finding.message or finding.message == "relative: output unchanged",
+        finding.message)
+    end
+  end)
+
   it("finds options that are not saved", function()
     local findings = try({
       takes = { rate = { "number", 1 } },

@@ -1,3 +1,4 @@
+local options_of = require("roper.base.options")
 local roper = require("roper")
 
 -- Names are used once a process: a scheme stays registered.
@@ -68,6 +69,37 @@ describe("position.register", function()
     refused("expected a table of methods, got 5", fresh(), 5)
     refused('unknown member bais; did you mean "bias"', fresh(), { bais = near })
     refused("bias: expected a function, got 3", fresh(), { bias = 3 })
+  end)
+
+  it("rejects options of an unknown kind, and defaults of another kind", function()
+    for message, rule in pairs({
+      ['expected a kind or a list of choices, got "numbr"; did you mean "number"?'] = "numbr",
+      ['expected a kind or a list of choices, got "size|bol"; there are '] = { "size|bol" },
+      ['expected a kind or a list of choices, got "half"'] = { "half", "whole" },
+      ["expected a kind or a list of choices, got 5"] = 5,
+      ["expected a kind or a list of choices, got nil"] = {},
+      ["expected a kind or a list of choices, got a table"] = { { {} } },
+      ["the default: expected a positive integer, got 0.5"] = { "size", 0.5 },
+      ["the default: expected one of half, whole, got 1"] = { { "half", "whole" }, 1 },
+    }) do
+      local name = fresh()
+      local ok, got = pcall(roper.position.register, name, { takes = { rate = rule } })
+      assert.is_false(ok)
+      local start = ("position: %s: takes: option rate: %s"):format(name, message)
+      assert.equal(start, got:sub(1, #start))
+    end
+    roper.position.register(fresh(), { takes = { a = "number?", b = { "size|string", "x" },
+      c = { { "half", "whole" }, "half" }, d = { { smallest = 1, largest = 3 }, 2 },
+      e = "callable?", f = "positions?", g = "tensor?", h = "any?" } })
+  end)
+
+  it("knows the kinds of all options of the library", function()
+    for _, name in ipairs(roper.position.list()) do
+      for option, rule in pairs(roper.position.takes(name)) do
+        local is_rule = type(rule) == "table" and rule[2] ~= nil
+        assert.is_nil(options_of.kind_refusal(is_rule and rule[1] or rule), name .. " " .. option)
+      end
+    end
   end)
 
   it("names the method with a wrong result", function()
