@@ -7,8 +7,9 @@ local M = {}
 
 --- Call f(lesson, number, step) for every step.
 ---@param f fun(lesson: table, number: integer, step: table)
-function M.step(f)
-  for _, lesson in ipairs(lessons.all()) do
+---@param list? table[] lessons, by default all
+function M.step(f, list)
+  for _, lesson in ipairs(list or lessons.all()) do
     for number, step in ipairs(lesson.steps) do
       f(lesson, number, step)
     end

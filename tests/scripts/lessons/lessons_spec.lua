@@ -1,5 +1,7 @@
--- All lessons: their claims are true, their code can be typed, and their text fits the screen.
+-- All lessons, and the example of how to write one: their claims are true, their code can be typed,
+-- and their text fits the screen.
 
+local check = require("roper.workbench.lesson.check")
 local commands = require("roper.workbench.session.repl.commands")
 local every = require("tests.lessons")
 local format = require("roper.base.format")
@@ -8,6 +10,7 @@ local output = require("tests.stdout")
 local player = require("roper.workbench.session.lesson_player")
 local process = require("tests.process")
 local roper = require("roper")
+local scratch = require("tests.scratch")
 local session = require("roper.workbench.session.repl.session")
 local show = require("roper.workbench.lesson.show")
 local steps = require("roper.workbench.lesson.step")
@@ -30,33 +33,69 @@ local MISPRINTS = {
   { "linear-attention", "as if the sum kept its length" },
 }
 
+-- The lesson that lessons/README shows.
+local function example()
+  local name, source = scratch.read("scripts/lessons/README.md"):match(
+    "`scripts/lessons/([%w_]+%.lua)`:\n\n%s*```lua\n(.-)\n%s*```")
+  scratch.create()
+  local lesson = lessons.read(scratch.write(name, source))
+  scratch.remove()
+  return lesson
+end
+
+-- Types the code of a lesson into a session whose variables are `globals`, and compares the output
+-- with `page`, that of the lesson at the terminal.
+local function type_in(lesson, globals, page)
+  local typed, shown = session.new(globals), 1
+  function typed:report(failure)
+    error(lesson.name .. ": " .. self:explain(failure), 0)
+  end
+  function typed.show(_, results)
+    local text = format.results(results) .. "\n"
+    shown = select(2, page:find("\n" .. text, shown, true))
+      or error(("%s: not shown: %s"):format(lesson.name, text), 0)
+  end
+  for _, step in ipairs(lesson.steps) do
+    roper.seed(1)
+    local rest
+    for line in steps.unindented(step.code or ""):gmatch("[^\n]+") do
+      assert.is_nil(not rest and commands.find(line, globals) or nil, line)
+      rest = typed:feed(rest and rest .. "\n" .. line or line)
+    end
+    assert.is_nil(rest)
+  end
+end
+
 describe("the lessons", function()
+  local all -- those of scripts/lessons, and the example
   local found = {} -- the result of each identity, by its step
   local pages = {} -- the output of each lesson at the terminal, by its name
 
   setup(function()
-    for _, lesson in ipairs(lessons.all()) do
+    all = lessons.all()
+    all[#all + 1] = example()
+    for _, lesson in ipairs(all) do
       pages[lesson.name] = output.capture(show.all, lesson)
     end
     every.step(function(lesson, number, step)
       found[every.name(lesson, number)] = step.identity and roper.identity(step.identity)
-    end)
+    end, all)
   end)
 
   it("are the known ones, in order", function()
     local names = {}
-    for i, lesson in ipairs(lessons.all()) do
+    for i, lesson in ipairs(all) do
       names[i] = lesson.name
     end
     assert.same({ "ten-minutes", "why-position", "mask-and-waves", "rotation", "general-form",
       "relative-score", "relative-distance", "checking-identities", "wrong-inverse",
       "linear-attention", "precision", "attentive-convolution", "families", "long-context",
-      "along-the-way", "train-one" }, names)
+      "along-the-way", "train-one", "vector-length" }, names)
   end)
 
   it("list their duration, required earlier lessons, and notation", function()
     local earlier = {}
-    for _, lesson in ipairs(lessons.all()) do
+    for _, lesson in ipairs(all) do
       assert.is_true(lesson.minutes ~= nil and #lesson.notation > 0, lesson.name)
       for _, name in ipairs(lesson.needs) do
         assert.is_true(earlier[name], lesson.name .. " needs " .. name)
@@ -74,7 +113,7 @@ describe("the lessons", function()
   end)
 
   it("ask at least three questions before results, and show no results before them", function()
-    for _, lesson in ipairs(lessons.all()) do
+    for _, lesson in ipairs(all) do
       local asked = 0
       for number, step in ipairs(lesson.steps) do
         asked = asked + #step.predict
@@ -89,8 +128,8 @@ describe("the lessons", function()
     local figures = {}
     every.step(function(lesson, _, step)
       figures[lesson.name] = figures[lesson.name] or step.figure
-    end)
-    for _, lesson in ipairs(lessons.all()) do
+    end, all)
+    for _, lesson in ipairs(all) do
       assert.truthy(figures[lesson.name], lesson.name)
     end
   end)
@@ -98,38 +137,37 @@ describe("the lessons", function()
   it("check something in every step", function()
     every.step(function(lesson, number, step)
       assert.is_true(#step.claims > 0 or step.identity ~= nil, every.name(lesson, number))
-    end)
+    end, all)
   end)
 
   it("can be typed into a session line by line, with the same output #long", function()
     local _, names = process.run({ "./roper", "-e", "for name in pairs(_G) do print(name) end" })
-    for _, lesson in ipairs(lessons.all()) do
-      local plain, shown = {}, 1
+    for _, lesson in ipairs(all) do
+      local plain = {}
       for name in names:gmatch("%S+") do
         plain[name] = steps.scope()[name]
       end
-      local typed = session.new(plain)
-      function typed.tell(_, failure)
-        error(lesson.name .. ": " .. failure.message, 0)
-      end
-      function typed.show(_, results)
-        local text = format.results(results) .. "\n"
-        shown = select(2, pages[lesson.name]:find("\n" .. text, shown, true))
-          or error(("%s: not shown: %s"):format(lesson.name, text), 0)
-      end
-      for _, step in ipairs(lesson.steps) do
-        roper.seed(1)
-        local rest
-        for line in steps.unindented(step.code or ""):gmatch("[^\n]+") do
-          assert.is_nil(not rest and commands.find(line, plain) or nil, line)
-          rest = typed:feed(rest and rest .. "\n" .. line or line)
-        end
-        assert.is_nil(rest)
-      end
+      type_in(lesson, plain, pages[lesson.name])
       for word in pairs(player.words) do
         assert.equal(steps.scope()[word], plain[word], lesson.name .. " sets a word of the prompt")
       end
     end
+  end)
+
+  it("fail if code that is typed raises an error or prints something else", function()
+    for code, message in pairs({
+      ["error('mistake')"] = "broken: mistake",
+      ["roper.zeros{2}:sum(3)"] = "broken: .*expected an axis from 1 to 1",
+      ["1 + 1"] = "broken: not shown: 2",
+    }) do
+      local lesson = { name = "broken", steps = { { code = code } } }
+      assert.error_matches(function() type_in(lesson, steps.scope(), "\n3\n") end, message)
+    end
+  end)
+
+  it("have an example in their README that passes its check", function()
+    local text, holds = output.capture(check.run, { all[#all] })
+    assert.is_true(holds, text)
   end)
 
   it("refute every misprint, by a counterexample and exactly", function()
@@ -157,7 +195,7 @@ describe("the lessons", function()
   end)
 
   it("fit 80 columns", function()
-    for _, lesson in ipairs(lessons.all()) do
+    for _, lesson in ipairs(all) do
       for line in pages[lesson.name]:gmatch("[^\n]+") do
         assert.is_true(width(line) <= 80, lesson.name .. ": " .. line)
       end
