@@ -1,6 +1,7 @@
 local core = require("roper.core")
 local process = require("tests.process")
 local roper = require("roper")
+local scratch = require("tests.scratch")
 
 describe("threads", function()
   -- The number of threads of a new process after `line`.
@@ -43,6 +44,24 @@ describe("threads", function()
   it("share no work that takes less time than waking them", function()
     assert.equal(alone,
       threads_after("roper.threads(3) x = roper.randn{64, 64}; x = x:matmul(x) + x;"))
+  end)
+
+  it("step aside while other programs keep the cores busy", function()
+    scratch.create()
+    finally(scratch.remove)
+    assert.equal(0, (process.run({ "cc", "-std=c11", "-fopenmp", "-I.", "-o",
+      scratch.path("present"), "tests/core/base/present.c", "core/base/threads.c",
+      "core/base/status.c" })))
+    local function present(...)
+      local _, output = process.run({ scratch.path("present"), ... })
+      return output
+    end
+    assert.equal(("2"):rep(300), present("3000", "0"))
+    assert.equal(("2"):rep(300), present("3000", "10")) -- of two threads, in all
+    local busy = present("5000", "50")
+    assert.matches("^2+1+2+1+2+1+", busy)
+    assert.is_true(select(2, busy:gsub("1", "")) > 400)
+    assert.matches(("2"):rep(300) .. "$", present("5000", "50", "9000", "0"))
   end)
 
   it("are counted and set", function()

@@ -167,6 +167,21 @@ describe("attention with a bias", function()
     assert.is_true((direct - whole):abs():max():item() < 1e-12)
   end)
 
+  -- Otherwise two threads would add to the same element at the same time.
+  it("sums the gradient of each score first, if heads share elements of a view", function()
+    local q = roper.randn({ 2, 3, 70, 4 })
+    local b = roper.randn({ 143 })
+    local function gradient(view)
+      local parameter = b:clone():parameter()
+      local bias = parameter:as_strided({ 2, 3, 70, 70 }, { 1, 1, 1, 1 }, 0)
+      roper.attention(q, q, q, { bias = view(bias) }):square():sum():backward()
+      return parameter.grad
+    end
+    local direct = gradient(function(x) return x end)
+    local whole = gradient(function(x) return x * 1 end)
+    assert.equal(0, (direct - whole):abs():max():item())
+  end)
+
   it("does not allocate a gradient of all scores for a bias by distance", function()
     local q = roper.randn({ 8, 2, 512, 4 })
     local b = roper.randn({ 2, 1023 }):parameter()
