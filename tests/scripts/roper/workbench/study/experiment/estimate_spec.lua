@@ -70,6 +70,28 @@ describe("estimate.run", function()
     end
   end)
 
+  it("counts a batch in parts: the memory of one, the time of all", function()
+    local uv = require("luv")
+    local hrtime, now = uv.hrtime, 0
+    finally(function() uv.hrtime = hrtime end)
+    uv.hrtime = function()
+      now = now + 1e9
+      return now
+    end -- a part of a step takes a second, and so does an update
+    local function cost(batch, accumulate)
+      return estimate.run(experiment.configure("addition", { preset = "smoke", d_model = 64,
+        layers = 4, problems = 1, batch = batch, accumulate = accumulate }))
+    end
+    local part, parts, whole = cost(8), cost(32, 4), cost(32)
+    assert.near(2, part.seconds, 1e-9)
+    assert.near(5, parts.seconds, 1e-9)
+    assert.near(2, whole.seconds, 1e-9)
+    assert.near(part.evaluation, parts.evaluation, 1e-9)
+    -- A float32 gradient of each parameter is kept between the parts.
+    assert.near(4 * part.parameters, parts.bytes - part.bytes, part.parameters)
+    assert.is_true(parts.bytes < 0.5 * whole.bytes)
+  end)
+
   it("counts the parameters of models that are larger than those it builds", function()
     for _, position in ipairs({ "shaw:learned+t5", "kerple+learned_frequencies" }) do
       local config = experiment.configure("copy", { preset = "smoke", d_model = 288, heads = 9,
