@@ -128,3 +128,25 @@ describe("README and the guide", function()
     assert.truthy(config:find('"steps": 300'))
   end)
 end)
+
+describe("documentation", function()
+  it("names only what occurs in the code", function()
+    local texts = {}
+    for path in io.popen("find README.md Makefile core bindings tasks scripts tests -name '*.lua' "
+      .. "-o -name '*.[ch]' -o -name '*.py' -o -name '*.mk' -o -name '*.md' -o -name Makefile")
+      :lines() do
+      texts[#texts + 1] = scratch.read(path)
+    end
+    local quoted, code = {}, {}
+    for name in table.concat(texts, "\n"):gsub("`([a-z]+_[a-z_]+)`", function(name)
+      quoted[name] = true
+      return ""
+    end):gmatch("[%w_]+") do
+      code[name] = true
+    end
+    assert.is_true(quoted.embedding_scale)
+    for name in pairs(quoted) do
+      assert.is_true(code[name], ("there is no %s; quote another name"):format(name))
+    end
+  end)
+end)

@@ -6,8 +6,8 @@
 ---
 --- m_h are the slopes of ALiBi, ω_h is the softplus of a trained number, initially 1, and v_h and
 --- u_h are trained unit vectors. Slopes and unit length follow the authors' code; the paper has
---- neither. Queries and keys are those before rotation. The authors normalize them; use `qk_norm`
---- for that.
+--- neither. Queries and keys are those before rotation. The authors' models normalize them first;
+--- those of roper do not.
 ---
 --- Errors: `dim` or `heads` is missing.
 ---

@@ -10,7 +10,8 @@ return {
     command:option("--type"):choices { "llama", "qwen2", "mistral", "gpt_neox", "gpt2" }
       :description "model_type of config.json; by default the first that fits."
     command:option("--length"):argname("N"):convert(arguments.number("--length", "size"))
-      :description "max_position_embeddings; by default 2048."
+      :description("max_position_embeddings; by default the option length of the model, for a run "
+        .. "its longest sequence, or 2048.")
   end,
   run = function(parsed)
     local model = arguments.model(parsed)

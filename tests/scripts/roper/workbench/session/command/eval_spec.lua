@@ -257,11 +257,16 @@ describe("eval and sample", function()
         logits_bias = "none" })
       local folder = scratch.path("exported")
       assert.same({ 0, "", "" }, roper("export", run_folder, folder))
-      local model = require("roper.workbench.study.runs").model(
-        require("roper.workbench.study.runs").read(run_folder))
+      local runs = require("roper.workbench.study.runs")
+      local one = runs.read(run_folder)
+      local model = runs.model(one)
       local tokens = require("roper").tensor({ { 1, 5, 2, 3 } }, "int32")
       local difference = require("roper").import(folder)(tokens) - model(tokens)
       assert.is_true(difference:abs():max():item() < 1e-5)
+      assert.truthy(roper("export", "--help")[2]:gsub("%s+", " "):find(
+        "by default the option length of the model, for a run its longest sequence", 1, true))
+      assert.equal(experiment.reach(one.config), require("roper.core").json_decode(
+        scratch.read(folder .. "/config.json")).max_position_embeddings)
       refuses(1, "export: expected a new or empty folder", "export", run_folder, folder)
       refuses(1, "export: expected a model that the layout can describe:\n  gpt2: ", "export",
         run_folder, scratch.path("not_exported"), "--type", "gpt2")
