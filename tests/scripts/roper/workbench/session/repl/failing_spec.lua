@@ -2,33 +2,11 @@ local scratch = require("tests.scratch")
 local sessions = require("tests.sessions")
 
 local newcomer, start = sessions.newcomer, sessions.start
-local begin, enter, leave = sessions.begin, sessions.enter, sessions.leave
+local enter, leave = sessions.enter, sessions.leave
 
 describe("failed input in a session", function()
   setup(scratch.create)
   teardown(scratch.remove)
-
-  it("can be inspected, edited, and run again", function()
-    local screen = start(newcomer({ EDITOR = "sed -i s/wieghts/weights/" }))
-    enter(screen, "weights = roper.ones { 2 }", "")
-    begin(screen, "function total(x)")
-    begin(screen, "local seen = x")
-    begin(screen, "return x:sum() + roper.sum(wieghts)")
-    enter(screen, "end", "")
-    screen:type("total(weights)\r")
-    screen:expect('undefined variable "wieghts"; did you mean "weights"?\n→ input 2:3 in total: ')
-    screen:expect("\n  input 3:1: total(weights)\n> ")
-    screen:type("%debug\r")
-    screen:expect("\n→ input 2:3 in total: return x:sum()")
-    screen:expect("\nx     tensor  float32 [2]      8\nseen  tensor  float32 [2]      8\n> ")
-    enter(screen, "_.seen == weights", "true\n")
-    screen:type("%up\r")
-    screen:expect("\n→ input 3:1: total(weights)\nno local variables\n> ")
-    screen:type("%edit total\r")
-    screen:expect("\nreturn x:sum() + roper.sum(weights)\nend\n> ")
-    enter(screen, "total(weights)", "4 (float32)\n")
-    leave(screen)
-  end)
 
   it("can be inspected after Ctrl-C, which also ends an editor", function()
     local screen = start(newcomer({ EDITOR = "tail -f" }))
