@@ -1,26 +1,27 @@
 -- Draws the mean accuracy over the six tasks against the length: each group of transformations with
 -- turned values and output, and without.
 --
---     ./roper scripts/experiments/along_the_way/figure.lua FOLDER FILE [DESIGN]
+--     ./roper scripts/experiments/along_the_way/figure.lua FILE [RESULTS [DESIGN]]
 local comparison = require "comparison"
 local plot = require "roper.workbench.plot"
 local position = require "roper.workbench.study.experiment.position"
+local results = require "results"
 local statistics = require "roper.workbench.study.statistics"
-local sweeps = require "roper.workbench.study.sweep"
 local tables = require "roper.base.tables"
 
-local folder, file, design_path = ...
+local file, path, design_path = ...
 if not file then
-  error("figure.lua: expected the folder of the runs and a file, got " .. (folder or "none"), 0)
+  error("figure.lua: expected a file for the figure, got none", 0)
 end
 local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
 local design = dofile(design_path or here .. "/design.lua")
+local sweeps = results.read(design, path or here .. "/results.csv")
 local stage, question = design.stages[1], design.questions[1]
 local LENGTHS <const> = tables.joined({ 1 }, design.times)
 
 local runs = {}
 for _, task in ipairs(question.tasks) do
-  runs[task] = comparison.read(sweeps.read(folder .. "/" .. task), stage.choosing)
+  runs[task] = comparison.read(sweeps[task], stage.choosing)
 end
 
 -- The means over tasks at a length, one for each seed that has all tasks.

@@ -1,101 +1,111 @@
--- Results of runs as lines of JSON: a file that is small enough to be kept with the comparison. Its
--- tables can be printed from it, and other machines can continue from it.
+-- The table of runs: a CSV file from which tables.lua and figure.lua compute the results.
 --
--- A line is an object: `run` is the task and the folder of the run, whose name contains the hash of
--- its configuration; `accuracy` and `loss` are lists by tested length, the trained one first, null
--- where the number was not finite; `seconds`; `diverged`, an object, if the run did; `provenance`
--- as in config.json, without the name of the machine and the time.
-local core = require "roper.core"
+-- A row is a run. The runs that choose the rate have their `loss` at the trained length. The runs
+-- that are compared have their accuracy (that of a language model: loss) at each tested length,
+-- `at_1` the trained one. A run that diverged has neither.
 local files = require "roper.base.file"
 local tables = require "roper.base.tables"
 
 local M = {}
 
-local MEASURES <const> = { "accuracy", "loss" }
+-- The method is quoted if it contains a comma.
+local ROW <const> = '^([^,]*),("?)(.-)%2,([^,]*),([^,]*),([^,]*),([^,]*),(.*)$'
 
--- Returns the lists of measures at 1 and at longer lengths.
-local function lists_of(result)
-  local lists = {}
-  for _, measure in ipairs(MEASURES) do
-    lists[measure] = tables.map(tables.joined({ result }, result.longer or {}), function(at)
-      return at[measure] or core.json_null
-    end)
+-- A number rounded to 5 decimals.
+local function rounded(number)
+  return (("%.5f"):format(number):gsub("%.?0+$", ""))
+end
+
+local function measure_of(task)
+  return task.is_text and "loss" or "accuracy"
+end
+
+-- The seeds that choose the rate of a task.
+local function choosing(design, name)
+  local seeds = {}
+  for _, stage in ipairs(design.stages) do
+    seeds = tables.joined(seeds, tables.set(stage.tasks)[name] and stage.choosing or {})
   end
-  return lists
+  return tables.set(seeds)
 end
 
--- Returns the provenance of a run, without the name of the machine and the time.
-local function made_by(records)
-  return tables.map(records, function(record)
-    return { step = record.step, commit = record.commit, processor = record.processor,
-      instructions = record.instructions, blas_core = record.blas_core, threads = record.threads }
-  end)
+--- Returns the head of the table.
+---@param design table
+---@return string line
+function M.head(design)
+  return "task,method,rate,seed,seconds,loss,at_1"
+    .. table.concat(tables.map(design.times, function(times) return ",at_" .. times end))
 end
 
---- Returns the lines of the ended runs of a sweep, sorted by run.
----@param task string
+--- Returns the rows of the ended runs of a sweep, sorted by method, rate and seed.
+---@param design table
+---@param name string of the task
 ---@param sweep Sweep
 ---@return string[] lines
-function M.lines(task, sweep)
-  local trials = tables.joined(sweep.trials)
-  table.sort(trials, function(a, b) return a.name < b.name end)
+function M.lines(design, name, sweep)
+  local task, chooses = design.tasks[name], choosing(design, name)
+  local measure = measure_of(task)
+  local trials = tables.map(sweep.trials, function(trial) return trial.run.result and trial end)
+  table.sort(trials, function(a, b)
+    a, b = a.config, b.config
+    if a.position ~= b.position or a.rate ~= b.rate then
+      return a.position < b.position or a.position == b.position and a.rate < b.rate
+    end
+    return a.seed < b.seed
+  end)
   return tables.map(trials, function(trial)
-    local run = trial.run
-    return run.result and core.json_encode(tables.merged(lists_of(run.result), {
-      run = task .. "/" .. trial.name, seconds = run.result.seconds,
-      diverged = run.result.diverged, provenance = made_by(run.provenance) }))
+    local config, result = trial.config, trial.run.result
+    local is_choosing, finished = chooses[config.seed], trial.run.status == "finished"
+    local cells = tables.map(tables.joined({ result }, result.longer or {}), function(at)
+      local value = finished and not is_choosing and at[measure]
+      return value and rounded(value) or ""
+    end)
+    local method = config.position:find(",", 1, true) and ('"%s"'):format(config.position)
+      or config.position
+    return ("%s,%s,%g,%d,%.0f,%s,%s"):format(name, method, config.rate, config.seed,
+      result.seconds, finished and is_choosing and ("%.4g"):format(result.loss) or "",
+      table.concat(cells, ","))
   end)
 end
 
---- Reads a file of lines.
+-- Returns the trial of a row, as in a sweep.
+local function trial_of(design, line, path)
+  local name, _, method, rate, seed, seconds, loss, cells = line:match(ROW)
+  local task = design.tasks[name]
+  if not (task and tonumber(rate) and math.tointeger(tonumber(seed)) and tonumber(seconds)) then
+    error(("results.lua: %s: expected task, method, rate, seed and seconds, got %s"):format(path,
+      line:sub(1, 60)), 0)
+  end
+  local values, count = {}, 0
+  for cell in (cells .. ","):gmatch "([^,]*)," do
+    count = count + 1
+    values[count] = tonumber(cell)
+  end
+  local measure = measure_of(task)
+  local result = { seconds = tonumber(seconds), loss = tonumber(loss), longer = {} }
+  result[measure] = result[measure] or values[1]
+  for i, times in ipairs(design.times) do
+    result.longer[i] = { times = times, [measure] = values[i + 1] }
+  end
+  return name, { method = method, seed = math.tointeger(tonumber(seed)),
+    config = { experiment = task.experiment, rate = tonumber(rate) },
+    run = { status = (result.loss or values[1]) and "finished" or "diverged", result = result } }
+end
+
+--- Reads a table of runs.
 ---
---- Errors: a line is not an object with a `run`.
+--- Errors: a row is not one of the design.
+---@param design table
 ---@param path string
----@return table<string, table> rows by `run`; empty if there is no such file
-function M.read(path)
-  local rows = {}
-  for line in (files.stat(path) and files.read(path) or ""):gmatch "[^\n]+" do
-    local row = files.parse(line)
-    if type(row) ~= "table" or type(row.run) ~= "string" then
-      error(("results.lua: %s: expected an object with a run, got %s"):format(path,
-        line:sub(1, 60)), 0)
-    end
-    rows[row.run] = row
+---@return table<string, Sweep> sweeps by task: trials and what they vary
+function M.read(design, path)
+  local sweeps = {}
+  for line in files.read(path):gmatch("[^\n]+", #M.head(design) + 1) do
+    local name, trial = trial_of(design, line, path)
+    sweeps[name] = sweeps[name] or { trials = {}, varied = { "position", "rate", "seed" } }
+    table.insert(sweeps[name].trials, trial)
   end
-  return rows
-end
-
--- Returns an element of a list; nil for null.
-local function number(list, i)
-  return list[i] ~= core.json_null and list[i] or nil
-end
-
--- Returns the result that a row was made of, as far as the comparison needs it.
-local function result_of(row, config, times)
-  return { config = config, seconds = row.seconds, diverged = row.diverged,
-    accuracy = number(row.accuracy, 1), loss = number(row.loss, 1),
-    longer = not row.diverged and tables.map(times, function(factor, i)
-      return { name = ("%g times the length"):format(factor), times = factor,
-        accuracy = number(row.accuracy, i + 1), loss = number(row.loss, i + 1) }
-    end) or nil }
-end
-
---- Writes the results of rows to the folders of those trials that have none.
----@param rows table<string, table> from `read`
----@param task string
----@param trials table[] of the task's sweep
----@param times number[] multiples of the trained length
-function M.restore(rows, task, trials, times)
-  for _, trial in ipairs(trials) do
-    local row = rows[task .. "/" .. trial.name]
-    if row and not files.stat(trial.folder .. "/result.json") then
-      files.make(trial.folder)
-      files.write(trial.folder .. "/config.json", core.json_encode { config = trial.config,
-        provenance = row.provenance })
-      files.write(trial.folder .. "/result.json",
-        core.json_encode(result_of(row, trial.config, times)))
-    end
-  end
+  return sweeps
 end
 
 return M

@@ -4,11 +4,9 @@
 --
 -- Each task has a sweep in FOLDER. TEXT is the file of the language model, which is left out if
 -- TEXT is missing or empty. DESIGN is a Lua file like design.lua, the default if it is missing or
--- empty. JOBS is the number of runs at a time, 2 by default. Runs whose results are in the file
--- results.jsonl beside DESIGN are not repeated.
+-- empty. JOBS is the number of runs at a time, 2 by default.
 local experiment = require "roper.workbench.study.experiment"
 local position = require "roper.workbench.study.experiment.position"
-local results = require "results"
 local selections = require "roper.workbench.study.selection"
 local sweeps = require "roper.workbench.study.sweep"
 local tables = require "roper.base.tables"
@@ -20,9 +18,7 @@ end
 local has_text = text and text ~= ""
 local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
 local has_design = design_path and design_path ~= ""
-design_path = has_design and design_path or here .. "/design.lua"
-local design = dofile(design_path)
-local known = results.read((design_path:match "^.*/" or "") .. "results.jsonl")
+local design = dofile(has_design and design_path or here .. "/design.lua")
 
 -- Returns the fields of all runs of a task.
 local function fields_of(task)
@@ -33,9 +29,8 @@ end
 -- Adds trials of a method to the sweep of a task.
 local function add(name, method, rates, seeds)
   local task = design.tasks[name]
-  local trials = sweeps.prepare(task.experiment, tables.merged(fields_of(task),
+  sweeps.prepare(task.experiment, tables.merged(fields_of(task),
     { position = { method }, rate = rates, seed = seeds }), folder .. "/" .. name)
-  results.restore(known, name, trials, design.times)
 end
 
 -- Runs the unfinished trials of a task.

@@ -1,19 +1,16 @@
--- Prints the tables of the comparison in Markdown.
+-- Prints the tables of the comparison in Markdown, from a table of runs, by default results.csv.
 --
---     ./roper scripts/experiments/along_the_way/tables.lua FOLDER [DESIGN]
+--     ./roper scripts/experiments/along_the_way/tables.lua [RESULTS [DESIGN]]
 local comparison = require "comparison"
-local files = require "roper.base.file"
 local position = require "roper.workbench.study.experiment.position"
+local results = require "results"
 local statistics = require "roper.workbench.study.statistics"
-local sweeps = require "roper.workbench.study.sweep"
 local tables = require "roper.base.tables"
 
-local folder, design_path = ...
-if not folder then
-  error("tables.lua: expected the folder of the runs, got none", 0)
-end
+local path, design_path = ...
 local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
 local design = dofile(design_path or here .. "/design.lua")
+local sweeps = results.read(design, path or here .. "/results.csv")
 
 local function say(form, ...)
   print(form:format(...))
@@ -69,21 +66,17 @@ local function order_of(of, list)
   return found
 end
 
-local function tasks_of_all()
-  return tables.map(order_of(function() return true end, "tasks"), function(name)
-    return files.stat(("%s/%s/sweep.json"):format(folder, name)) and name or nil
-  end)
-end
-
 -- The methods or choosing seeds of the stages with a task.
 local function of_task(task, list)
   return order_of(function(stage) return tables.set(stage.tasks)[task] end, list)
 end
 
 local runs, selected, lost, seconds = {}, {}, {}, 0
-local tasks = tasks_of_all()
+local tasks = tables.map(order_of(function() return true end, "tasks"), function(name)
+  return sweeps[name] and name
+end)
 for _, name in ipairs(tasks) do
-  local sweep = sweeps.read(folder .. "/" .. name)
+  local sweep = sweeps[name]
   runs[name], selected[name], lost[name] = comparison.read(sweep, of_task(name, "choosing"))
   for _, trial in ipairs(sweep.trials) do
     seconds = seconds + (trial.run.status == "finished" and trial.run.result.seconds or 0)

@@ -2,12 +2,12 @@ local files = require("roper.base.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local tables = require("roper.base.tables")
-local uv = require("luv")
 
 local FOLDER <const> = require("roper.base.paths").LIBRARY .. "/../experiments/along_the_way/"
 
 local comparison = dofile(FOLDER .. "comparison.lua")
 local design = dofile(FOLDER .. "design.lua")
+local results = dofile(FOLDER .. "results.lua")
 
 -- A finished run with accuracies at 1, 2, 4 and 8 times the trained length.
 local function run(...)
@@ -125,13 +125,16 @@ describe("the scripts of the comparison along the way", function()
       questions = { { title = "Is ALiBi ahead?", pairs = { both }, times = { 1, 2 },
         tasks = { "short" }, by_task = true } } }]]
 
+  local SMALL <const> = load(DESIGN)()
+
   local function script(name, ...)
-    return process.run { "./roper", FOLDER .. name, scratch.path("runs"), ... }
+    return process.run { "./roper", FOLDER .. name, ... }
   end
 
   it("choose rates, run the other seeds at them, and print tables", function()
     scratch.write("design.lua", DESIGN)
-    local status, _, errors = script("run.lua", "", scratch.path("design.lua"))
+    local status, _, errors = script("run.lua", scratch.path("runs"), "",
+      scratch.path("design.lua"))
     assert.equal(0, status, errors)
     local sweep = require("roper.workbench.study.sweep").read(scratch.path("runs/short"))
     assert.equal(2 * (2 + 2) + 2 + 1, #sweep.trials)
@@ -143,7 +146,12 @@ describe("the scripts of the comparison along the way", function()
     assert.same({ ["1rope"] = 2, ["2rope"] = 1, ["3rope"] = 1, ["1alibi"] = 2, ["2alibi"] = 1,
       ["3alibi"] = 1, ["1none"] = 2, ["2none"] = 1 }, at)
     assert.is_nil(files.stat(scratch.path("runs/text")))
-    local listed, printed = script("tables.lua", scratch.path("design.lua"))
+    local saved, rows, problem = script("save.lua", scratch.path("runs"),
+      scratch.path("design.lua"))
+    assert.equal(0, saved, problem)
+    assert.equal(1 + 11, select(2, rows:gsub("\n", "")))
+    local listed, printed = script("tables.lua", scratch.write("results.csv", rows),
+      scratch.path("design.lua"))
     assert.equal(0, listed)
     for _, part in ipairs({ "| method | short |", "est) |", "### 1. Is ALiBi ahead?",
       "corrected for 3 tests", "| `alibi` − `rope` | 2 | ",
@@ -151,6 +159,21 @@ describe("the scripts of the comparison along the way", function()
       assert.truthy(printed:find(part, 1, true), part .. "\n" .. printed)
     end
     assert.truthy(printed:find("\n| `none` | [^\n]* | 1 |\n"), printed)
+  end)
+
+  it("print the published tables from the published runs", function()
+    local _, printed = script("tables.lua")
+    local published, count = files.read(FOLDER .. "../README.md"), 0
+    for line in printed:gmatch("[^\n]+") do
+      local row = line:find(" 95 % interval ", 1, true) and line
+        or line:find(" to [+−]") and line
+        or line:match("^(| `.*%d%.%d%d%d ± %d%.%d%d%d |) 3 |$") -- of the language model
+      if row then
+        count = count + 1
+        assert.truthy(published:find(row, 1, true), row)
+      end
+    end
+    assert.equal(3 + 12 + 11 + 12 + 13, count)
   end)
 
   it("compare no seed that chooses rates, also before the others have run", function()
@@ -183,7 +206,8 @@ describe("the scripts of the comparison along the way", function()
       before[trial.name] = files.stat(trial.folder .. "/result.json").mtime
     end
     files.remove(removed.folder)
-    local status, _, errors = script("run.lua", "", scratch.path("design.lua"))
+    local status, _, errors = script("run.lua", scratch.path("runs"), "",
+      scratch.path("design.lua"))
     assert.equal(0, status, errors)
     for _, trial in ipairs(sweep.trials) do
       local now = files.stat(trial.folder .. "/result.json").mtime
@@ -193,69 +217,28 @@ describe("the scripts of the comparison along the way", function()
     end
   end)
 
-  it("continue from saved results, on another machine, without the runs", function()
-    local listed, saved, problem = script("save.lua")
-    assert.equal(0, listed, problem)
-    local lines = {}
-    for line in saved:gmatch("[^\n]+") do
-      lines[#lines + 1] = line
-    end
-    assert.equal(11, #lines)
-    assert.is_nil(saved:find(uv.os_gethostname(), 1, true))
-    files.make(scratch.path("elsewhere"))
-    scratch.write("elsewhere/design.lua", DESIGN)
-    scratch.write("elsewhere/results.jsonl", table.concat(lines, "\n", 2))
-    local function elsewhere(name, ...)
-      return process.run { "./roper", FOLDER .. name, scratch.path("elsewhere/runs"), ... }
-    end
-    local status, _, errors = elsewhere("run.lua", "", scratch.path("elsewhere/design.lua"))
-    assert.equal(0, status, errors)
-    local trained = 0
-    for _, trial in ipairs(require("roper.workbench.study.sweep").read(
-      scratch.path("elsewhere/runs/short")).trials) do
-      assert.equal("finished", trial.run.status)
-      trained = trained + (files.stat(trial.folder .. "/metrics.jsonl") and 1 or 0)
-    end
-    assert.equal(1, trained)
-    local function without_time(text)
-      return (text:gsub('"seconds": [%d.e-]+', ""):gsub("All runs together[^\n]*", ""))
-    end
-    local function output(start, ...)
-      return without_time(select(2, start(...)))
-    end
-    assert.equal(without_time(saved), output(elsewhere, "save.lua"))
-    local path = scratch.path("design.lua")
-    assert.equal(output(script, "tables.lua", path), output(elsewhere, "tables.lua", path))
+  it("keep which runs diverged, and where a number is missing", function()
+    local trials = results.read(SMALL, scratch.write("kept.csv", table.concat({
+      results.head(SMALL), 'short,"a{b=1,c=2}",0.001,1,3,1.5,,,,', "short,none,0.001,2,3,,0.5,,1,",
+      "text,none,0.001,2,3,,1.5,2,,", "short,none,0.01,3,4,,,,," }, "\n")))
+    local short = trials.short.trials
+    assert.same({ "a{b=1,c=2}", 0.001, 1, 1.5 }, { short[1].method, short[1].config.rate,
+      short[1].seed, short[1].run.result.loss })
+    assert.equal(0.5, comparison.value(short[2].run, "accuracy", { 1 }))
+    assert.is_nil(comparison.value(short[2].run, "accuracy", { 1, 2 }))
+    assert.equal(1, comparison.value(short[2].run, "accuracy", { 4 }))
+    assert.equal(2, comparison.value(trials.text.trials[1].run, "loss", { 2 }))
+    assert.same({ "finished", "finished", "diverged" },
+      tables.map(short, function(trial) return trial.run.status end))
   end)
 
-  it("keep that a run diverged, and where a number is missing", function()
-    local results = dofile(FOLDER .. "results.lua")
-    local null = require("roper.core").json_null
-    local trials = { { name = "a", folder = scratch.path("kept/a"), config = { seed = 1 } },
-      { name = "b", folder = scratch.path("kept/b"), config = { seed = 2 } } }
-    results.restore({
-      ["short/a"] = { run = "short/a", accuracy = { 0.5, null, 1 }, loss = { 1, 2, null },
-        seconds = 3 },
-      ["short/b"] = { run = "short/b", accuracy = { null }, loss = { null }, seconds = 4,
-        diverged = { step = 7, loss = 9 } } }, "short", trials, { 2, 4 })
-    local stored = require("roper.workbench.study.runs")
-    local finished, diverged = stored.read(trials[1].folder), stored.read(trials[2].folder)
-    assert.equal(0.5, comparison.value(finished, "accuracy", { 1 }))
-    assert.is_nil(comparison.value(finished, "accuracy", { 1, 2 }))
-    assert.equal(1, comparison.value(finished, "accuracy", { 4 }))
-    assert.is_nil(comparison.value(finished, "loss", { 4 }))
-    assert.equal("diverged", diverged.status)
-  end)
-
-  it("refuse saved results with a line that is not one", function()
-    files.make(scratch.path("broken"))
-    scratch.write("broken/design.lua", DESIGN)
-    scratch.write("broken/results.jsonl", '{"run": "short/a"\n')
-    local status, _, errors = process.run { "./roper", FOLDER .. "run.lua",
-      scratch.path("broken/runs"), "", scratch.path("broken/design.lua") }
-    assert.equal(1, status)
-    assert.truthy(errors:find('expected an object with a run, got {"run": "short/a"', 1, true),
-      errors)
+  it("refuse a row that is not a run of the design", function()
+    for _, row in ipairs({ "other,none,0.001,2,3,,0.5,,1,", "short,none,rate,2,3,,0.5,,1,",
+                           "x" }) do
+      local path = scratch.write("broken.csv", results.head(SMALL) .. "\n" .. row .. "\n")
+      assert.error_matches(function() results.read(SMALL, path) end, path
+        .. ": expected task, method, rate, seed and seconds, got " .. row, 1, true)
+    end
   end)
 
   it("refuse a design with an unknown method before the first run", function()
