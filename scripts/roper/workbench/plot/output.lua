@@ -54,11 +54,11 @@ end
 
 -- Runs the converter of a format and returns its output. The file displayed in a window is not
 -- removed, because another program reads it.
-local function through(name, svg, format)
+local function through(name, svg, format, has_file)
   local program, package, command = table.unpack(PROGRAMS[format])
   if not subprocess.has(program) then
-    error(("%s: %s is not installed (apt-get install %s); .svg and .txt do not need it"):format(
-      name, program, package), 0)
+    error(("%s: %s is not installed (apt-get install %s)%s"):format(name, program, package,
+      has_file and "; .svg and .txt do not need it" or ""), 0)
   end
   local log = os.tmpname()
   local picture = log .. ".svg"
@@ -102,7 +102,7 @@ function M.show(figure, file, format)
   end
   local bytes = format == "text" and as_text(figure, false)
     or require("roper.workbench.plot.svg").render(figure)
-  bytes = PROGRAMS[format] and through(figure.name, bytes, format) or bytes
+  bytes = PROGRAMS[format] and through(figure.name, bytes, format, file ~= nil) or bytes
   if format == "window" then
     return
   elseif not file then

@@ -154,7 +154,7 @@ return function(figure)
     end
     if figure.level then
       grid[#grid + 1] = h.path { class = "level", h.title { figure.level.text },
-        d = ("M0 %.1fH%d"):format(height * (1 - figure.y:place(figure.level.value)), width) }
+        d = ("M0 %.1fH%.6g"):format(height * (1 - figure.y:place(figure.level.value)), width) }
     end
     for i, series in ipairs(figure.series) do
       areas[#areas + 1] = (series.band or series.low) and band(series, place) or nil

@@ -14,11 +14,7 @@ local MARKS <const> = {
   "M5 0L6.3 3.5H10L7 5.8L8 9.6L5 7.2L2 9.6L3 5.8L0 3.5H3.7Z", -- star
 }
 
---- Number of colours and of marks. Further series reuse them in other combinations, with dashed
---- lines.
-M.COUNT = #MARKS
-
--- Classes of the lines of the first, second, ... COUNT series.
+-- Classes of the lines of the first series, as many as there are marks, the second, ...
 local DASHES <const> = { false, "dashed", "dash-dotted", "long-dashed" }
 
 --- Returns the CSS class that sets the colour of a series.
@@ -33,17 +29,11 @@ function M.dashes(index)
   return DASHES[(index - 1) // #MARKS % #DASHES + 1] or nil
 end
 
---- Returns the number of the mark of a series, from 1. Series of the same colour have different
---- marks.
----@param index integer number of the series
-function M.number(index)
-  return (index - 1 + (index - 1) // #MARKS) % #MARKS + 1
-end
-
---- Returns the mark of a series.
+--- Returns the mark of a series. Series of the same colour have different marks.
 ---@param transform string? an SVG transformation that places it in a chart
 function M.path(index, transform)
-  return h.path { d = MARKS[M.number(index)], transform = transform }
+  return h.path { d = MARKS[(index - 1 + (index - 1) // #MARKS) % #MARKS + 1],
+    transform = transform }
 end
 
 --- Returns the mark of a series as an inline picture for text.

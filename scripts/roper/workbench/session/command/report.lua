@@ -20,7 +20,7 @@ return {
     command:option("--csv"):argname("DIR")
       :description "Also write results, metrics, configurations and differences as CSV files."
     command:option("--latex"):argname("DIR")
-      :description "Also write tables (booktabs) and figures (pgfplots) for LaTeX."
+      :description "Also write tables (booktabs) and figures (PDF) for LaTeX."
     command:option("--method"):argname("METHOD"):count("*")
       :description "Show only this method; can be repeated. Colours and marks stay the same."
     arguments.define_select(command)
@@ -30,12 +30,12 @@ return {
     local view = report.read(parsed.sweep, { layer = parsed.layer, head = parsed.head,
       problem = parsed.problem, baseline = parsed.baseline,
       methods = parsed.method[1] and parsed.method, select = parsed.select })
-    local path, failed = report.write(view)
+    local path = report.write(view)
     local count = parsed.csv and report.write_csv(view, parsed.csv)
     local tex_count = parsed.latex and report.write_latex(view, parsed.latex)
     io.stdout:write(report.text(view), "\nReport: ", escape.line(path), "\n")
-    for _, line in ipairs(failed) do
-      io.stdout:write(line, "\n")
+    for _, text in ipairs(view.failed or {}) do
+      io.stdout:write("Not drawn: ", escape.line(text), "\n")
     end
     if count then
       io.stdout:write("CSV: ", escape.line(parsed.csv), ", ", escape.count(count, "file"), "\n")

@@ -15,14 +15,15 @@ local FIT <const> = 12
 -- Maximum number of points of all single runs in a chart.
 local MOST_POINTS <const> = 24000
 
---- The drawing of a chart.
+--- The data of a chart, as renderers of `roper.workbench.plot` take it.
 ---@param options table title; x, y: labels of the axes; lines: curves from
 ---   `roper.workbench.study.report.curve`, optionally with band, and with counts: a text for each
 ---   point; level: {value, text} of a horizontal line (optional); low, high: values that the y axis
 ---   includes; lengths: ticks of the x axis, with marks at the points of thick lines (optional);
 ---   is_log: true if the x axis is logarithmic
----@return table? svg nil if no line has a point
-function M.plot(options)
+---@return table? chart nil if no line has a point
+---@return integer? count of the names
+function M.data(options)
   local level = options.level and number.is_finite(options.level.value) and options.level or nil
   local series, names, xs = {}, {}, {}
   local ys = { { options.low, options.high }, { level and level.value } }
@@ -38,11 +39,18 @@ function M.plot(options)
       faint = is_many, marked = options.lengths and line.runs and true, dotted = not line.finished }
     names[line.method] = true
   end
-  local count = base_tables.count(names)
   local x = axes.new(xs, { at = options.lengths, log = options.is_log })
-  return x and svg.fluid({ kind = "curves", title = options.title, xlabel = options.x,
-    ylabel = options.y, series = series, level = level, legend = true, x = x,
-    y = axes.new(ys, { round = true }) }, count > FIT and ("%drem"):format(count) or nil)
+  return x and { kind = "curves", title = options.title, xlabel = options.x, ylabel = options.y,
+    series = series, level = level, legend = true, x = x, y = axes.new(ys, { round = true }) },
+    base_tables.count(names)
+end
+
+--- The drawing of a chart.
+---@param options table as for `data`
+---@return table? svg nil if no line has a point
+function M.plot(options)
+  local data, count = M.data(options)
+  return data and svg.fluid(data, count > FIT and ("%drem"):format(count) or nil)
 end
 
 local function caption(options)
@@ -50,7 +58,7 @@ local function caption(options)
 end
 
 --- A chart with its caption.
----@param options table as for `plot`; note: text after the title (optional)
+---@param options table as for `data`; note: text after the title (optional)
 ---@return table? figure nil if no line has a point
 function M.lines(options)
   local plot = M.plot(options)

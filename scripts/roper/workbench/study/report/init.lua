@@ -1,7 +1,6 @@
 --- The report of a sweep: text for a terminal, and a single HTML page without other files.
 local attempt = require "roper.workbench.study.report.attempt"
 local counted = require("roper.base.escape").count
-local escape = require "roper.base.escape"
 local files = require "roper.base.file"
 local measures = require "roper.workbench.study.measures"
 local options_of = require "roper.base.options"
@@ -154,14 +153,11 @@ end
 ---@param view table from `of` or `read`; its field attention is set, and failed: a list of texts on
 ---   figures that could not be drawn, nil if there are none
 ---@return string path of the page
----@return string[] failed lines about the figures that could not be drawn
 function M.write(view)
   view.attention, view.failed = maps(view.sweep, view.options), nil
   local path = view.sweep.folder:gsub("/+$", "") .. "/report.html"
   files.write(path, require("roper.workbench.study.report.page").render(view))
-  return path, tables.map(view.failed or {}, function(text)
-    return "Not drawn: " .. escape.line(text)
-  end)
+  return path
 end
 
 return M

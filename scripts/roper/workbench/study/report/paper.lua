@@ -1,18 +1,21 @@
---- The report as LaTeX: `./roper report SWEEP --latex DIR`. Tables and figures are files of their
---- own; report.tex shows them all, with captions.
+--- The report as LaTeX: `./roper report SWEEP --latex DIR`. Tables and figures (PDF) are files of
+--- their own; report.tex shows them all, with captions.
 local attempt = require "roper.workbench.study.report.attempt"
+local chart = require "roper.workbench.study.report.chart"
 local comparison = require "roper.workbench.study.report.comparison"
 local configuration = require "roper.workbench.study.configuration"
 local d = require "roper.base.document"
 local figures = require "roper.workbench.study.report.figures"
 local number = require "roper.workbench.study.report.number"
-local pgfplots = require "roper.workbench.study.report.pgfplots"
+local output = require "roper.workbench.plot.output"
 local tables = require "roper.base.tables"
 local tex = require "roper.workbench.study.report.tex"
 
 local M = {}
 
 local HEAD <const> = "% Written by roper report. A changed file is not overwritten.\n"
+
+local WIDTH <const>, HEIGHT <const> = 460, 320 -- of a figure, in pixels
 
 -- Maximum number of differences in a table, which cannot continue on another page.
 local MOST_ROWS <const> = 45
@@ -50,12 +53,12 @@ local function settings(sweep)
     columns = { "l", is_long and "p{.6\\linewidth}" or "l" } }
 end
 
--- Returns a float with a file in it.
-local function float(kind, name, caption)
+-- Returns a float. The caption of a table is above it.
+local function float(kind, name, content, caption)
   local is_figure = kind == "figure"
   caption = ("\\caption{%s}\\label{%s:%s}\n"):format(caption, is_figure and "fig" or "tab", name)
-  return ("\\begin{%s}[tbp]\n\\centering\n%s\\input{%s}\n%s\\end{%s}\n"):format(kind,
-    is_figure and "" or caption .. "\\smallskip\\small\n", name, is_figure and caption or "", kind)
+  return ("\\begin{%s}[tbp]\n\\centering\n%s%s\n%s\\end{%s}\n"):format(kind, is_figure and ""
+    or caption .. "\\smallskip\\small\n", content, is_figure and caption or "", kind)
 end
 
 -- Returns the differences that fit on a page: in the most important measures, or in the main one,
@@ -81,7 +84,8 @@ local function add_tables(view, files, floats)
   local summary = view.summary
   local function add(name, node, caption)
     files[name .. ".tex"] = HEAD .. tex.table(node)
-    floats[#floats + 1] = float("table*", name, tex.inline(caption))
+    floats[#floats + 1] = float("table*", name, ("\\input{%s}"):format(name),
+      tex.inline(caption))
   end
   local results = tables.entries(require "roper.workbench.study.report.results"(view))
   for _, node in ipairs(results) do
@@ -108,20 +112,27 @@ local function add_tables(view, files, floats)
   add("table-configuration", settings(view.sweep), "Configuration of the runs.")
 end
 
+-- Draws a part of a figure, the means of methods with their bands, as PDF. Returns nil if no run
+-- has finished.
+local function pdf_of(figure, part)
+  local data = chart.data(tables.merged(figure, { lines = part.means, title = "" }))
+  return data and output.show(tables.merged(data, { name = "report", width = WIDTH,
+    height = HEIGHT }), nil, "pdf")
+end
+
 -- Adds the figures of a view to the files, and their floats to a list.
 local function add_figures(view, files, floats)
   for _, figure in ipairs(tables.joined(figures.lengths(view), figures.training(view))) do
     for i, part in ipairs(figure.parts) do
       local name = "figure-" .. figure.name .. (i > 1 and "-" .. part.name:gsub(" ", "-") or "")
-      local picture, problem = attempt.call(pgfplots.picture, figure, part)
-      if problem then
-        floats[#floats + 1] = tex.inline(("%s could not be drawn: %s"):format(figure.title,
-          problem)) .. "\n\n"
-      elseif picture then
-        files[name .. ".tex"] = HEAD .. picture
-        floats[#floats + 1] = float("figure", name, tex.inline { figure.title,
-          part.name and { ", ", part.name } or "", ". ", part.note,
-          figure.level and { " Dashed: ", figure.level.text, "." } or "" })
+      local pdf = attempt.draw(view, figure.title, pdf_of, figure, part)
+      if type(pdf) == "string" then
+        files[name .. ".pdf"] = pdf
+        floats[#floats + 1] = float("figure", name, ("\\includegraphics[width=\\linewidth]{%s}")
+          :format(name), tex.inline { figure.title, part.name and { ", ", part.name } or "", ". ",
+          part.note, figure.level and { " Dashed: ", figure.level.text, "." } or "" })
+      elseif pdf then
+        floats[#floats + 1] = tex.inline(pdf.text) .. "\n\n"
       end
     end
   end
@@ -129,14 +140,13 @@ end
 
 --- Returns the files of a report.
 ---@param view table from `report.of`
----@return table<string, string> files text by name
+---@return table<string, string> files content by name
 function M.files(view)
   local files, floats = {}, {}
   add_tables(view, files, floats)
   add_figures(view, files, floats)
-  files["preamble.tex"] = HEAD .. pgfplots.preamble()
   files["report.tex"] = table.concat { HEAD, "\\documentclass[twocolumn]{article}\n",
-    "\\extrafloats{40}\n\\input{preamble}\n\\begin{document}\n\\section*{",
+    "\\usepackage{booktabs,graphicx}\n\\extrafloats{40}\n\\begin{document}\n\\section*{",
     tex.escape(require("roper.workbench.study.report.page").title(view)), "}\n",
     tex.inline(require("roper.workbench.study.report.headline").of(view.summary)), "\n\n",
     table.concat(tables.map(view.summary.notes, function(note)

@@ -1,9 +1,11 @@
 -- The report as LaTeX: texts, tables, figures, and that they compile if a TeX engine is installed.
+local output = require("roper.workbench.plot.output")
 local paper = require("roper.workbench.study.report.paper")
 local process = require("tests.process")
 local report = require("roper.workbench.study.report")
 local reports = require("tests.reports")
 local scratch = require("tests.scratch")
+local svg = require("roper.workbench.plot.svg")
 local tex = require("roper.workbench.study.report.tex")
 
 local HOSTILE <const> = "a_b 50% $x$ #1 & {k}~^\\ <é>|\"'`[1]*--x λ"
@@ -27,15 +29,6 @@ local function check(text)
   assert.equal(0, depth)
 end
 
--- The coordinates of each \addplot that matches a pattern.
-local function plots(text, pattern)
-  local list = {}
-  for options, body in text:gmatch("\\addplot%[([^\n]*)%] coordinates {\n([^\n]*)\n}") do
-    list[#list + 1] = options:find(pattern) and body or nil
-  end
-  return list
-end
-
 describe("tex.escape", function()
   it("prints every character as itself", function()
     assert.equal("a\\_b 50\\% \\symbol{36} \\# \\& \\{x\\} \\textasciitilde{}\\textasciicircum{}"
@@ -47,6 +40,10 @@ describe("tex.escape", function()
 end)
 
 describe("paper.files", function()
+  local show = output.show
+  before_each(function() output.show = function() return "%PDF" end end) -- faster
+  after_each(function() output.show = show end)
+
   it("has a table of the results as the page shows them", function()
     local files = paper.files(reports.view())
     assert.equal([[
@@ -67,31 +64,33 @@ roper & 1 of 3 & 91.0 & 1.2900 & 1.2701 & 80 (1/1) \\
     assert.truthy(files["table-configuration.tex"]:find("d\\_model & 128 \\\\", 1, true))
   end)
 
-  it("draws means and bands in the colours and marks of the page", function()
+  it("draws means and bands as PDF", function()
+    local pictures, render = {}, svg.render
+    finally(function() svg.render = render end)
+    output.show = show
+    svg.render = function(figure)
+      pictures[figure.ylabel .. " by " .. figure.xlabel] = render(figure)
+      return render(figure)
+    end
     local view = reports.lengths({ "rope", "roper" }, 6)
     view.sweep.trials[2].run.result.longer[1].accuracy = nil
-    local picture = paper.files(reports.view(view.sweep.trials))["figure-accuracy-by-length.tex"]
-    assert.truthy(picture:find("xmode=log", 1, true))
-    assert.truthy(picture:find("xtick={1,2,8}, xticklabels={1,2,8}", 1, true))
-    assert.truthy(picture:find("ymin=0, ymax=1", 1, true))
-    assert.same({ "(1,0.935) (2,0.72) (8,0.52)" }, plots(picture, "^roper%-s1, mark=%*,"))
-    assert.equal(1, #plots(picture, "^roper%-s2, mark=square%*,"))
-    assert.same({ "(1,0.91) (2,0.71) (8,0.51) (8,0.53) (2,0.73) (1,0.96)" },
-      plots(picture, "fill=roper%-s1"))
-    assert.truthy(picture:find("\\addlegendentry{rope}", 1, true))
-    local whole = paper.files(reports.view(view.sweep.trials))["report.tex"]
-    assert.truthy(whole:find("Band: 95 \\% interval of this mean", 1, true))
+    local files = paper.files(reports.view(view.sweep.trials))
+    assert.equal("%PDF", files["figure-accuracy-by-length.pdf"]:sub(1, 4))
+    local picture = pictures["accuracy by times the length in training"]
+    for _, part in ipairs({ 'class="band', ">rope<", ">8<" }) do
+      assert.truthy(picture:find(part, 1, true), part)
+    end
+    assert.truthy(files["report.tex"]:find("Band: 95 \\% interval of this mean", 1, true))
   end)
 
-  it("interrupts lines and bands at missing values", function()
+  it("names the figures that could not be drawn", function()
+    output.show = function() error("report: rsvg-convert is not installed", 0) end
     local view = reports.lengths({ "rope", "roper" }, 6)
-    view.sweep.trials[1].run.metrics[4].accuracy = 0 / 0 -- at step 40
-    local picture = paper.files(view)["figure-accuracy.tex"]
-    assert.truthy(plots(picture, "^roper%-s1, mark")[1]:find("(40,nan)", 1, true))
-    local bands = plots(picture, "fill=roper%-s1")
-    assert.equal(1, #bands) -- the single point before the gap has no area
-    assert.truthy(bands[1]:find("^%(60,"))
-    assert.equal(1, #plots(picture, "fill=roper%-s2"))
+    local files = paper.files(view)
+    assert.is_nil(files["figure-accuracy-by-length.pdf"])
+    assert.truthy(files["report.tex"]:find("Accuracy by length could not be drawn: [^\n]*"
+      .. "rsvg%-convert is not installed\n"))
+    assert.truthy(view.failed[1]:find("^Accuracy by length: .*rsvg%-convert is not installed$"))
   end)
 
   it("is complete and well-formed with hostile names and many methods", function()
@@ -100,14 +99,15 @@ roper & 1 of 3 & 91.0 & 1.2900 & 1.2701 & 80 (1/1) \\
       methods[i] = "m" .. i
     end
     local files = paper.files(reports.lengths(methods, 2))
-    for _, text in pairs(files) do
-      check(text)
-    end
     local floats = {}
-    for name in files["report.tex"]:gmatch("\\input{([%w-]+)}") do
-      assert.truthy(files[name .. ".tex"], name)
-      floats[name .. ".tex"] = true
+    for command, name in files["report.tex"]:gmatch("\\(in%l+)[^{}\n]*{([%w-]+)}") do
+      floats[name .. (command == "input" and ".tex" or ".pdf")] = true
     end
+    for name in pairs(floats) do
+      assert.truthy(files[name], name)
+      check(name:find("%.tex$") and files[name] or "")
+    end
+    check(files["report.tex"])
     for name in pairs(files) do
       assert.truthy(floats[name] or name == "report.tex", name)
     end
@@ -131,8 +131,8 @@ describe("report.tex", function()
     end
     local folder = scratch.path("paper")
     report.write_latex(reports.lengths({ HOSTILE, "roper", "none" }, 6), folder)
-    local status, output = process.run({ "sh", "-c",
+    local status, printed = process.run({ "sh", "-c",
       ("cd '%s' && pdflatex -interaction=nonstopmode -halt-on-error report.tex"):format(folder) })
-    assert.equal(0, status, output)
+    assert.equal(0, status, printed)
   end)
 end)
