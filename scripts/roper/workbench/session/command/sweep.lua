@@ -3,36 +3,19 @@ local resume_command = require "roper.workbench.session.resume_command"
 local arguments = require "roper.workbench.session.command.arguments"
 local escape = require "roper.base.escape"
 
-local MOST_TASKS <const> = 100 -- of a job array, by default
-
--- Returns the trials and the folder of a sweep; prints notes on them.
-local function prepare(parsed)
-  local sweeps = require "roper.workbench.study.sweep"
-  local trials, folder, notes = sweeps.prepare(parsed.what, parsed.fields, parsed.folder)
+-- Runs trials in this process only.
+local function work(parsed)
+  local trials, _, notes = require("roper.workbench.study.sweep").prepare(parsed.what,
+    parsed.fields, parsed.folder)
   for _, note in ipairs(notes or {}) do
     io.stderr:write(note, "\n")
   end
-  return trials, folder
-end
-
--- Runs trials in this process only.
-local function work(parsed)
-  local trials = prepare(parsed)
   require("roper.core").threads(parsed.threads or 1)
   for _, trial in ipairs(trials) do
     require("roper.workbench.study.claim").retry(trial.folder)
   end
   local worker = require "roper.workbench.study.sweep.worker"
   return worker.run(trials, worker.lines(io.stdout))
-end
-
-local function submit(parsed)
-  local trials, folder = prepare(parsed)
-  local job, script = require("roper.workbench.session.slurm").submit(folder, {
-    jobs = parsed.jobs or math.min(#trials, MOST_TASKS), threads = parsed.threads or 1,
-    options = parsed.sbatch })
-  io.stdout:write(("Submitted job %s: %d trials in %s, with the script %s\n"):format(
-    escape.line(job), #trials, escape.line(folder), escape.line(script)))
 end
 
 return {
@@ -52,10 +35,8 @@ return {
     command:option("--threads"):argname("N"):convert(arguments.number("--threads", "size"))
       :description "Threads of each process; by default an equal share."
     command:flag("--worker"):description("Run trials in this process only, until no unclaimed "
-      .. "trial is left. For mpirun, GNU parallel (with -N0), and machines that share the folder.")
-    command:flag("--slurm"):description "Write and submit a job array of --jobs workers."
-    command:option("--sbatch"):argname("OPTION"):count("*")
-      :description "An option of sbatch, such as --sbatch=--time=1:00:00. May be repeated."
+      .. "trial is left. For mpirun, GNU parallel (with -N0), job arrays, and machines that share "
+      .. "the folder.")
     arguments.define_select(command)
   end,
   run = function(parsed)
@@ -63,16 +44,11 @@ return {
     if problem then
       return problem
     end
-    if parsed.worker and (parsed.slurm or parsed.jobs) then
-      return "--worker cannot be used with --jobs or --slurm: it is one process"
-    elseif #parsed.sbatch > 0 and not parsed.slurm then
-      return "--sbatch needs --slurm"
+    if parsed.worker and parsed.jobs then
+      return "--worker cannot be used with --jobs: it is one process"
     end
     local failed
-    if parsed.slurm then
-      submit(parsed)
-      return nil
-    elseif parsed.worker then
+    if parsed.worker then
       failed = work(parsed)
     else
       local sweeps = require "roper.workbench.study.sweep"
