@@ -29,7 +29,8 @@ WITH_MPI := $(filter 1,$(MPI))
 BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libopenblas-openmp-dev libjansson-dev \
                   lua-luv lua-argparse lua-readline librsvg2-bin \
                   $(if $(WITH_MPI),libopenmpi-dev openmpi-bin)
-TEST_PACKAGES := lua-busted
+INSTALL_PACKAGES := help2man
+TEST_PACKAGES := lua-busted $(INSTALL_PACKAGES)
 LINT_PACKAGES := lua-check clang-format cppcheck
 DEB_PACKAGES := build-essential debhelper lintian
 
@@ -140,9 +141,11 @@ $(LIBRARY): $(LIBRARY_OBJECTS)
 	ar rcsD $(BUILD)/library-$$$$/libroper.a $(BUILD)/library-$$$$/roper.o && \
 	mv $(BUILD)/library-$$$$/libroper.a $@ && rm -r $(BUILD)/library-$$$$
 
-$(MANUAL): $(MODULE) roper $(wildcard scripts/roper/workbench/session/*.lua \
-             scripts/roper/workbench/session/command/*.lua) scripts/roper/base/version.lua
-	@./roper -e 'require("roper.workbench.session.manual").write "$@"'
+$(MANUAL): $(MODULE) roper scripts/packaging/manual.h2m scripts/roper/base/version.lua \
+           $(wildcard scripts/roper/workbench/session/*.lua)
+	@command -v help2man >/dev/null || { echo "help2man, which writes the manual page, is missing. Please run: make deps" >&2; exit 1; }
+	@help2man --no-info --name "workbench for rotary position encodings" \
+	  --include scripts/packaging/manual.h2m --output $@ ./roper
 
 docs: all
 	./roper -e 'require("roper.workbench.help.reference").write "$(BUILD)/reference"'
@@ -157,9 +160,10 @@ deps = missing=$$(for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>/dev/nul
            apt-get install -q -y --no-install-recommends $$missing; fi
 
 deps:
-	@$(call deps,$(BUILD_PACKAGES))
+	@$(call deps,$(BUILD_PACKAGES) $(INSTALL_PACKAGES))
 
-run: deps
+run:
+	@$(call deps,$(BUILD_PACKAGES))
 	@$(MAKE) --no-print-directory -j
 	env -u OPENBLAS_CORETYPE ./roper study
 
@@ -177,7 +181,8 @@ lint:
 	  -I. core tasks bindings
 	luacheck --quiet scripts tests
 
-bench: deps
+bench:
+	@$(call deps,$(BUILD_PACKAGES))
 	@$(MAKE) --no-print-directory -j all
 	./roper tests/bench/main.lua $(ARGS)
 
@@ -207,7 +212,7 @@ dist:
 
 DEB := $(BUILD)/deb
 deb: dist
-	@$(call deps,$(BUILD_PACKAGES) $(DEB_PACKAGES))
+	@$(call deps,$(BUILD_PACKAGES) $(INSTALL_PACKAGES) $(DEB_PACKAGES))
 	rm -rf $(DEB) && mkdir -p $(DEB)
 	tar -xzf $(BUILD)/$(ARCHIVE) -C $(DEB)
 	cp -r $(DEB)/roper-$(VERSION)/scripts/packaging/debian $(DEB)/roper-$(VERSION)/debian

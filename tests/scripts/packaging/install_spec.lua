@@ -52,6 +52,13 @@ describe("make install", function()
       scratch.path(""), root)):find("in runs/copy-roper-1\n", 1, true))
   end)
 
+  it("installs a manual page", function()
+    local page = run("cat share/man/man1/roper.1")
+    for _, part in ipairs({ "roper " .. version, "\nsweep\nRun every", '.SH "EXIT STATUS"' }) do
+      assert.truthy(page:find(part, 1, true), part)
+    end
+  end)
+
   it("installs a C library for programs", function()
     local source = require("luv").cwd() .. "/tests/core/program.c"
     local output = run(("PKG_CONFIG_PATH=lib/pkgconfig; export PKG_CONFIG_PATH; "
