@@ -63,6 +63,18 @@ local function show(config)
   end
 end
 
+-- Raises an error if a run cannot get other steps, because its learning rate depends on them.
+local function check_steps(folder, config, steps)
+  if config.cosine and steps and tonumber(steps) ~= config.steps
+    and require("roper.base.file").stat(folder .. "/checkpoint.safetensors") then
+    error(("%s: expected steps=%d, as in the run, got steps=%s: with cosine, the learning rate of "
+      .. "every step depends on the last one, so the steps already trained would have been others. "
+      .. "To train its weights further, start a new run with the same fields:\n%s"):format(
+      escape.line(folder), config.steps, tostring(steps), resume_command.line({ "train",
+        config.experiment, "--from", folder, "preset=" .. config.preset }) .. " ..."), 0)
+  end
+end
+
 -- The experiment of a run to resume and its fields, changed by `fields`. A run without a checkpoint
 -- starts again; a finished one is refused, because that would destroy its result.
 local function of_run(folder, experiment, fields)
@@ -75,6 +87,7 @@ local function of_run(folder, experiment, fields)
   if fields.from and fields.from ~= config.from then
     error("--from starts a new run; it cannot be set with --resume, which continues one", 0)
   end
+  check_steps(folder, config, fields.steps)
   if experiment and experiment ~= name then
     error(("%s is a run of %s, not of %s"):format(folder, name, experiment), 0)
   end

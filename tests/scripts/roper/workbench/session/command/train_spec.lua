@@ -85,6 +85,24 @@ describe("./roper train", function()
       .. "continues one\n" }, { status, errors })
   end)
 
+  it("says why a run with cosine cannot get other steps, and how to train it further", function()
+    assert.equal(0, (train(1, "steps=4", "cosine=0.1")))
+    local run = scratch.path("runs/substring_index-roper-1")
+    local function resume(...)
+      return process.run({ "./roper", "train", "--resume", run, ... })
+    end
+    local status, _, errors = resume("steps=6")
+    assert.same({ 1, ("roper: %s: expected steps=4, as in the run, got steps=6: with cosine, the "
+      .. "learning rate of every step depends on the last one, so the steps already trained would "
+      .. "have been others. To train its weights further, start a new run with the same fields:\n"
+      .. "./roper train substring_index --from %s preset=smoke ...\n"):format(run, run) },
+      { status, errors })
+    assert.equal(0, (resume("steps=4")))
+    os.remove(run .. "/checkpoint.safetensors") -- it starts again, with any number of steps
+    os.remove(run .. "/result.json")
+    assert.equal(0, (resume("steps=6")))
+  end)
+
   it("resumes with every field of the run", function()
     local roper = ("cd '%s' && '%s' train "):format(scratch.path("."), uv.fs_realpath("roper"))
     local function run(words)
