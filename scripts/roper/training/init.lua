@@ -44,7 +44,8 @@ end
 
 --- Trains a model on a task, minimizing the cross-entropy of the next token. Ctrl-C stops training
 --- between two kernels; model and optimizer are then as after the last complete step. If the run
---- has a folder, a checkpoint of this step is saved, from which the run can be resumed.
+--- has a folder, a checkpoint of this step is saved, from which the run can be resumed; also after
+--- an error in drawing or computing a batch, such as one that a function of the task raises.
 ---
 --- Errors: the loss diverged (see `on_divergence`); the folder has a checkpoint and `resume` is not
 --- set; the checkpoint has another configuration.
@@ -178,7 +179,9 @@ end
 local function advance(session, parameters)
   local o, state, started = session.options, session.state, seconds()
   local step = state.step + 1
+  session.is_computing = true
   local value, tokens = gradients(o, step, parameters)
+  session.is_computing = false
   local is_clipped = (o.optimizer.options or {}).clip
   local norm = (is_clipped or is_logged(o, step)) and core.gradient_norm(parameters) or nil
   local reason = divergence(o, value, norm)
@@ -284,6 +287,24 @@ local function loop(session, progress)
     stopped = is_ended and state.step < o.steps or nil }
 end
 
+-- Saves the last complete step of a run that Ctrl-C ended, or an error in drawing or computing a
+-- batch. Other errors may be about the state or the folder, such as one that another process took
+-- over, and those of one rank leave ranks that differ. Returns the error to raise.
+local function save_last_step(session, progress, message)
+  local o = session.options
+  local is_interrupt = require("roper.base.diagnostics").is_interrupt(message)
+  if not is_interrupt and (not session.is_computing or o.ranks or session.state.step == 0) then
+    return message
+  end
+  local kept, problem = pcall(core.interrupt_defer, folders.keep, session)
+  if kept and progress and progress.note and (not is_interrupt or o.progress == nil) then
+    progress:note(("%s is saved at step %d%s"):format(require("roper.base.escape").line(o.run),
+      session.state.step, o.progress == nil and "; set resume = true to continue"
+        or ", the last complete one"))
+  end
+  return not kept and is_interrupt and problem or message
+end
+
 --- Trains a run from `open` to its last step.
 ---@param session table
 ---@return Trained done
@@ -302,14 +323,8 @@ function M.run(session)
   if progress then
     progress:finish()
   end
-  if not ok and session.checkpoint and session.state.generators
-    and require("roper.base.diagnostics").is_interrupt(result) then
-    local kept, problem = pcall(core.interrupt_defer, folders.keep, session)
-    result = kept and result or problem
-    if kept and progress and o.progress == nil then
-      progress:note(("%s is saved at step %d; set resume = true to continue"):format(
-        require("roper.base.escape").line(o.run), session.state.step))
-    end
+  if not ok and session.checkpoint and session.state.generators then
+    result = save_last_step(session, progress, result)
   end
   if session.metrics then
     session.metrics.close()

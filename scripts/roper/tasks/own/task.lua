@@ -37,6 +37,19 @@ function M.constructor(name, definition)
   end
 end
 
+-- Draws a problem. An error gets the problem's seed and a line that draws it again.
+local function draw(self, index)
+  local ok, question, answer = pcall(problems.draw, self, index)
+  if ok then
+    return question, answer
+  elseif diagnostics.is_interrupt(question) then
+    error(question, 0)
+  end
+  error(("%s\nThis is problem %d of seed %d. To draw it again:\ntask = roper.tasks.%s; "
+    .. "task:set_random(%d, %d); task:question()"):format(question, index, self.seed,
+    tostring(self), self.seed, index), 0)
+end
+
 local BATCH <const> = { answers = { "boolean", false } }
 
 function OwnTask:batch(rows, options)
@@ -47,7 +60,7 @@ function OwnTask:batch(rows, options)
   local tokens, marks, at = {}, {}, 0
   for row = 1, rows do
     while at < row * length do
-      local question, answer = problems.draw(self, index)
+      local question, answer = draw(self, index)
       index = index + 1
       for i, id in ipairs(tables.joined(question, answer)) do
         if at < row * length then
@@ -126,7 +139,7 @@ end
 
 function OwnTask:question()
   arguments.self("OwnTask:question", self, OwnTask)
-  local question, answer = problems.draw(self, self.counter)
+  local question, answer = draw(self, self.counter)
   self.counter = self.counter + 1
   question, answer = problems.text(self, question), problems.text(self, answer)
   self.answers[question] = answer

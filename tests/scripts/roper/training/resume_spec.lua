@@ -101,6 +101,50 @@ describe("a resumed run", function()
     assert.same(timeless(scratch.path("whole")), timeless(scratch.path("cut")))
   end)
 
+  it("keeps the last complete step if a problem cannot be drawn, with a line that draws it again",
+    function()
+    local broken, letters = nil, { "a", "b", "c" }
+    roper.tasks.register("broken_spec", { vocabulary = { "a", "b", "c", ">", ";" }, stop = ";",
+      options = { { "letters", { smallest = 1, largest = 9 }, 9, "in a problem" },
+        { "length", { smallest = 2, largest = 90 }, 30, "tokens in a row" } },
+      generate = function(options, random)
+        local text = ""
+        for _ = 1, options.letters do
+          text = text .. random:choice(letters)
+        end
+        assert(text ~= broken, "cannot pose it")
+        return text .. ">", text .. ";"
+      end })
+    local notes = {}
+    local function train(folder, resume)
+      local task = roper.tasks.broken_spec({ seed = 5 })
+      return run({ steps = 12, run = scratch.path(folder), task = task, resume = resume,
+        model = models.small({ vocabulary = task:vocabulary(), dropout = 0.1 }),
+        checkpoint_every = 100, progress = { update = function() end, finish = function() end,
+          note = function(_, text) notes[#notes + 1] = text end } })
+    end
+    train("whole")
+    local task = roper.tasks.broken_spec({ seed = 5 })
+    task:set_random(5, 25)
+    broken = task:question():sub(1, -2)
+    local ok, message = pcall(train, "cut")
+    assert.is_false(ok)
+    local line = message:match("cannot pose it\nThis is problem 25 of seed 5. To draw it again:\n"
+      .. "(.*)$")
+    assert.equal(("task = roper.tasks.%s; task:set_random(5, 25); task:question()"):format(
+      tostring(task)), line)
+    assert.same({ false, message }, { pcall(assert(load(line, "line", "t", { roper = roper }))) })
+    local _, facts = core.load_safetensors(scratch.path("cut/checkpoint.safetensors"))
+    local step = core.json_decode(facts.state).step
+    assert.is_true(step > 0 and step < 12)
+    assert.same({ ("%s is saved at step %d, the last complete one"):format(scratch.path("cut"),
+      step) }, notes)
+    broken = nil
+    train("cut", true)
+    assert.is_true(same_checkpoint(scratch.path("whole"), scratch.path("cut")))
+    assert.same(timeless(scratch.path("whole")), timeless(scratch.path("cut")))
+  end)
+
   -- Train in `folder`, with an evaluation that draws; Ctrl-C comes in the midst of those of `cuts`.
   local function train_evaluated(folder, cuts, options)
     local calls = 0
