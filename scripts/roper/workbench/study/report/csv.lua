@@ -1,4 +1,5 @@
---- Tables as comma-separated values (RFC 4180, with "\n" at the end of lines).
+--- Tables as comma-separated values (RFC 4180, with "\n" at the end of lines). A spreadsheet runs a
+--- cell that begins with "=", "+", "-" or "@" as a formula; "'" in front of a text prevents that.
 local core = require "roper.core"
 
 local M = {}
@@ -27,8 +28,14 @@ local function plain(value)
   return type(value) == "table" and core.json_encode(value) or tostring(value)
 end
 
+-- Returns a text that no spreadsheet runs as a formula. A text that begins with "'" gets another one,
+-- so that a reader can remove the first of each.
+local function neutral(text)
+  return (text:gsub("^[=+%-@\t\r\n']", "'%0"))
+end
+
 local function cell(value)
-  local text = plain(value)
+  local text = type(value) == "string" and neutral(value) or plain(value)
   return text:find '[",\r\n]' and ('"%s"'):format(text:gsub('"', '""')) or text
 end
 
