@@ -199,7 +199,7 @@ static int rotate_part(lua_State *L, const char *name, bool inverse)
   const RpRotary *scheme = rpl_check_rotary(L, 1);
   const RpTensor x = *rpl_check_tensor(L, 2);
   const bool is_rotated = lua_isnoneornil(L, 4) || (scheme->parts & part) != 0;
-  if (x.rank == 0 || x.shape[x.rank - 1] != scheme->dim)
+  if (x.rank == 0 || (is_rotated && x.shape[x.rank - 1] != scheme->dim))
     return luaL_error(L, "%s: expected [..., time, %I], got %s", name, (lua_Integer)scheme->dim,
                       rp_tensor_shape_text(&x));
   const int64_t time = x.rank > 1 ? x.shape[x.rank - 2] : 1;
@@ -220,6 +220,9 @@ static int rotate_part(lua_State *L, const char *name, bool inverse)
 ** Rotate each pair of features by position times frequency (RoFormer, Su et al. 2021, eq. 13-16).
 **
 **     (x, y) → (x cos pθ − y sin pθ, x sin pθ + y cos pθ)
+**
+** If the scheme does not rotate the part, x is returned unchanged and can have any number of
+** features.
 **
 ** Errors: int32, more than 4 axes, or a number of features other than dim; positions that do not
 ** match the shape of x, are not finite or exceed 2^53.

@@ -121,6 +121,20 @@ describe("rotation", function()
     end
   end)
 
+  it("returns a part that the scheme does not rotate unchanged, with any number of features",
+    function()
+      local x = roper.randn({ 2, 4, 6 })
+      for _, part in ipairs({ "v", "o" }) do
+        arrays.close(x, roper.position.rope({ dim = 8 }):rotate(x, nil, part), 0)
+        arrays.close(x, roper.position.rope({ dim = 8 }):unrotate(x, nil, part), 0)
+        assert.error_matches(function()
+          roper.position.roper({ dim = 8 }):rotate(x, nil, part)
+        end, "rotate: expected %[%.%.%., time, 8%], got %[2, 4, 6%]")
+      end
+      assert.error_matches(function() roper.position.rope({ dim = 8 }):rotate(x) end,
+        "rotate: expected %[%.%.%., time, 8%], got %[2, 4, 6%]")
+    end)
+
   it("composes: R_a R_b = R_{a+b}", function()
     arrays.each_seed(30, function()
       local scheme, x = random_scheme(), roper.randn({ 2, 3, 4, 8 }, "float64")

@@ -24,7 +24,11 @@ local frequencies = require "roper.position.frequencies"
 
 -- x rotated by angles; feature t and feature t + dim/2 form a pair.
 local function turned(x, angle)
-  local half = x:size(-1) // 2
+  local half = angle:size(-1)
+  if x:size(-1) ~= 2 * half then
+    error(("position: learned_frequencies: expected %d features, got %d"):format(2 * half,
+      x:size(-1)), 0)
+  end
   local cosine, sine = angle:cos():to(x:dtype()), angle:sin():to(x:dtype())
   local a, b = x:narrow(-1, 1, half), x:narrow(-1, half + 1, half)
   return core.cat({ a * cosine - b * sine, a * sine + b * cosine }, -1)

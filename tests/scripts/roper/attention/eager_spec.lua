@@ -1,3 +1,4 @@
+local positions = require("tests.positions")
 local roper = require("roper")
 
 -- Options of attention for queries [2, 3, 5, 4] and keys [2, 3, 7, 4].
@@ -45,6 +46,35 @@ describe("eager.attention", function()
           assert.is_true(difference < 1e-13, ("%s: %g"):format(position, difference))
         end
       end
+    end
+  end)
+
+  describe("agrees with the fast attention if values have fewer features than queries, or refuses "
+    .. "them too, with", function()
+    -- The schemes that need values of as many features as queries, besides those that rotate them.
+    local NEEDS_ALL <const> = { roper = true, shaw = true }
+    for _, name in ipairs(positions.schemes()) do
+      it(name, function()
+        local takes = roper.position.takes(name)
+        for _, rotate in ipairs({ false, takes.rotate and "qkvo" or nil }) do
+          local scheme = roper.position.resolve({ type = name, rotate = rotate or nil },
+            { dim = 8, heads = 2, d_model = 16, length = 8 })
+          local q = roper.randn({ 1, 2, 5, 8 }, "float64")
+          local v = roper.randn({ 1, 2, 5, 6 }, "float64")
+          local options = { position = scheme, causal = true,
+            input = type(scheme) == "table" and roper.randn({ 1, 5, 16 }, "float64") or nil }
+          local is_refused = rotate or NEEDS_ALL[name] or false
+          local fast = { pcall(roper.attention, q, q, v, options) }
+          local eager = { pcall(roper.eager.attention, q, q, v, options) }
+          assert.same({ not is_refused, not is_refused }, { fast[1], eager[1] })
+          if is_refused then
+            assert.matches("expected .* got", eager[2])
+            assert.not_matches("mul: ", eager[2])
+          else
+            assert.is_true((fast[2] - eager[2]):abs():max():item() < 1e-13)
+          end
+        end
+      end)
     end
   end)
 

@@ -5,6 +5,7 @@ local generate = require("roper.model.generate")
 local models = require("tests.models")
 local positions = require("tests.positions")
 local roper = require("roper")
+local stdout = require("tests.stdout")
 
 local LIMIT <const> = 5
 local LENGTHS <const> = { 4, 9, 13, 20 } -- below and above the trained length
@@ -17,10 +18,13 @@ local function completed(model, task, prompts, cache)
     logits[#logits + 1] = given
     return sample(given, temperature)
   end
-  local ok, texts = pcall(roper.generate, model, prompts, { task = task, limit = LIMIT,
-    temperature = 0, stop = false, cache = cache })
+  local texts
+  local ok, message = pcall(stdout.capture_errors, function()
+    texts = roper.generate(model, prompts, { task = task, limit = LIMIT, temperature = 0,
+      stop = false, cache = cache })
+  end)
   generate.sample = sample
-  assert(ok, texts)
+  assert(ok, message)
   return texts, logits
 end
 
