@@ -2,6 +2,7 @@
 local arguments = require "roper.base.arguments"
 local configuration = require "roper.workbench.study.configuration"
 local core = require "roper.core"
+local dry_run = require "roper.workbench.study.experiment.dry_run"
 local counted = require("roper.base.escape").count
 local files = require "roper.base.file"
 local is_list = require("roper.workbench.study.experiment.fields").is_list
@@ -119,6 +120,22 @@ local function pairs_of(fields)
   end)
 end
 
+-- Raises an error if a configuration cannot run.
+local function try_all(configs)
+  local varied, tried = varied_fields(tables.map(configs, function(config)
+    return { config = config }
+  end)), {}
+  for _, config in ipairs(configs) do
+    local key = plan.hash(tables.merged(config, { seed = false, origin = false }))
+    local problem = not tried[key] and dry_run.problem(config)
+    tried[key] = true
+    if problem then
+      error(("sweep: the trials of %s cannot run; none was started: %s"):format(
+        method_of(config, varied), problem), 0)
+    end
+  end
+end
+
 -- Returns true for the folder of a sweep.
 local function is_sweep(what)
   local stat = files.stat(what)
@@ -127,8 +144,8 @@ end
 
 --- Adds trials to the folder of a sweep, or reads those of an existing sweep.
 ---
---- Errors: a field is unknown; a value does not fit its field; fields are given for an existing
---- sweep.
+--- Errors: a field is unknown; a value does not fit its field; a combination of values cannot run;
+--- fields are given for an existing sweep.
 ---
 ---     > folder = os.tmpname() .. ".d"
 ---     > fields = {seed = "1..3", preset = "smoke"}
@@ -160,6 +177,7 @@ function M.prepare(what, fields, folder)
   if #configs == 0 then
     error("sweep: expected at least one trial, got none", 0)
   end
+  try_all(configs)
   folder = folder or "runs/" .. what:gsub("%.lua$", ""):match "[^/]*$"
   local trials, stale = plan.add(folder, configs)
   return trials, folder, stale[1] and { resume.stale_note(stale) } or nil

@@ -1,4 +1,5 @@
 local claims = require("roper.workbench.study.claim")
+local core = require("roper.core")
 local files = require("roper.base.file")
 local plan = require("roper.workbench.study.sweep.plan")
 local process = require("tests.process")
@@ -35,6 +36,17 @@ local function run(options)
   return sweep.run(all)
 end
 
+-- Prepares a sweep in which the trials with 4 heads fail: their checkpoints are torn.
+local function prepare_failing(fields)
+  local trials = sweep.prepare("substring_index", sweeps.fields(fields), folder)
+  for _, trial in ipairs(trials) do
+    if trial.config.heads == 4 then
+      files.make(trial.folder)
+      files.write(trial.folder .. "/checkpoint.safetensors", "torn")
+    end
+  end
+end
+
 describe("sweep.prepare", function()
   it("takes the trials of a Lua file or of a folder", function()
     local path = scratch.write("trials.lua",
@@ -44,6 +56,41 @@ describe("sweep.prepare", function()
     assert.same({ trials, folder }, { sweep.prepare(folder) })
     assert.error_matches(function() sweep.prepare(scratch.path("none")) end,
                          "^sweep: there is no folder .*/none$")
+  end)
+end)
+
+describe("sweep.prepare refuses combinations that cannot run, before the first trial:", function()
+  for name, case in pairs({
+    ["schemes that both rotate queries"] = { { position = "rope,selective+rope" },
+      "selective+rope cannot run; none was started: position: selective and rotary both rotate" },
+    ["in any layer"] = { { position = "rope:none:rope+pope", layers = 3 },
+      "rope:none:rope+pope cannot run; none was started: position: rotary and pope both rotate" },
+    ["shares of features that are no pairs"] = { { position = "rope", fraction = "1,0.3" },
+      "rope fraction=0.3 cannot run; none was started: rope: fraction: expected an even number" },
+    ["heads"] = { { kv_heads = "2,3" },
+      "roper kv_heads=3 cannot run; none was started: MultiHeadAttention: expected heads divisible "
+        .. "by kv_heads" },
+    ["rows without an answer"] = { { length = "50,5" }, "roper length=5 cannot run; none was "
+      .. "started: answers: expected sequences with answers, got none in " },
+  }) do
+    it(name, function()
+      local fields = { preset = "smoke", seed = "1..2" }
+      for field, value in pairs(case[1]) do
+        fields[field] = value
+      end
+      local ok, message = pcall(sweep.prepare, "addition", fields, folder)
+      assert.is_false(ok)
+      assert.matches("sweep: the trials of " .. case[2], message, 1, true)
+      assert.is_nil(files.stat(folder))
+    end)
+  end
+
+  it("but not the others", function()
+    local state = { core.random_state() }
+    local trials = sweep.prepare("addition", { preset = "smoke",
+      position = "rope+alibi+ssmax,none:selective,twice,learned,fire:t5", layers = "1,3" }, folder)
+    assert.equal(10, #trials)
+    assert.same(state, { core.random_state() })
   end)
 end)
 
@@ -140,18 +187,19 @@ describe("sweep.run", function()
   end)
 
   it("continues after a trial that fails, and retries it when it is run again", function()
-    -- A head of one feature cannot be rotated.
-    local fields = sweeps.fields({ position = "rope", seed = "1..2", heads = "2,16" })
+    local given = { position = "rope", seed = "1..2", heads = "2,4" }
+    local fields = sweeps.fields(given)
+    prepare_failing(given)
     local found, failed = run({ fields = fields })
     assert.equal(2, failed)
     for _, trial in ipairs(found.trials) do
-      local is_wild = trial.config.heads == 16
-      assert.equal(is_wild and "failed" or "finished", trial.run.status)
-      if is_wild then
-        assert.truthy(trial.run.failure:find("expected an even number", 1, true), trial.run.failure)
+      local is_torn = trial.config.heads == 4
+      assert.equal(is_torn and "failed" or "finished", trial.run.status)
+      if is_torn then
+        assert.truthy(trial.run.failure:find("it is truncated", 1, true), trial.run.failure)
       end
     end
-    local _, count = scratch.read(scratch.path("log")):gsub("failed: rope: fraction: ", "")
+    local _, count = scratch.read(scratch.path("log")):gsub("failed: load_safetensors: ", "")
     assert.equal(2, count)
     local text = report.text(report.of(found))
     assert.truthy(text:find("2 of 2 runs are missing (2 failed)", 1, true))
@@ -415,10 +463,11 @@ describe("./roper sweep", function()
   end)
 
   it("reports failed trials by its status", function()
-    local status, output, errors = process.run(sweeps.command(folder, "heads=16,2"))
+    prepare_failing({ heads = "4,2" })
+    local status, output, errors = process.run(sweeps.command(folder, "heads=4,2"))
     assert.equal(1, status)
     assert.truthy(output:find("1 of 1 runs are missing (1 failed", 1, true))
-    assert.truthy(errors:find(": failed: rope: fraction: ", 1, true), errors)
+    assert.truthy(errors:find(": failed: load_safetensors: ", 1, true), errors)
     assert.truthy(errors:find("\nroper: 1 trial failed; rerun the sweep to retry it\n$"))
   end)
 
@@ -434,10 +483,11 @@ describe("./roper sweep", function()
   end)
 
   it("runs as a single worker", function()
-    local status, output, errors = process.run(sweeps.command(folder, "seed=1..2", "heads=16,2",
+    prepare_failing({ heads = "4,2", seed = "1..2" })
+    local status, output, errors = process.run(sweeps.command(folder, "seed=1..2", "heads=4,2",
       "--worker"))
     assert.equal(1, status)
-    assert.truthy(output:find("^roper%-1%-%x+: started\nroper%-1%-%x+: failed: rope: fraction"))
+    assert.truthy(output:find("^roper%-1%-%x+: started\nroper%-1%-%x+: failed: load_safetensors: "))
     assert.equal(2, select(2, output:gsub(" of 2 solved by sampling, ", "")))
     assert.truthy(errors:find("2 trials failed", 1, true))
     status, output = process.run({ "./roper", "sweep", folder, "--worker" })
