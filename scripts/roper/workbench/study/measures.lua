@@ -78,7 +78,9 @@ end
 M.ALL = {
   { name = "solved", title = "correct", phrase = "correct answers", digits = 1, run_digits = 0,
     sign = 1, kind = "problems", in_table = true, is_brief = true,
-    legend = "problems solved by random sampling",
+    legend = "problems solved by random sampling, as in the RoPER study, because their share "
+      .. "estimates the probability that the model gives to right answers; greedy decoding, also "
+      .. "measured, shows only whether its most probable tokens are right",
     curve = { field = "accuracy", title = "Accuracy on answer tokens", y = "accuracy", low = 0,
       high = 1 } },
   { name = "solved_greedy", title = "correct, greedy", digits = 1, run_digits = 0, sign = 1,

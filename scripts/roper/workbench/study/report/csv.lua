@@ -28,8 +28,8 @@ local function plain(value)
   return type(value) == "table" and core.json_encode(value) or tostring(value)
 end
 
--- Returns a text that no spreadsheet runs as a formula. A text that begins with "'" gets another one,
--- so that a reader can remove the first of each.
+-- Returns a text that no spreadsheet runs as a formula. A "'" at the beginning is doubled, so that
+-- readers can remove the first one of every text.
 local function neutral(text)
   return (text:gsub("^[=+%-@\t\r\n']", "'%0"))
 end

@@ -299,6 +299,13 @@ describe("the text of a summary", function()
     assert.truthy(words_of(found):find("the study’s mean leaves out the worst tenth", 1, true))
   end)
 
+  it("says why answers by sampling are compared, beside those by greedy decoding", function()
+    assert.truthy(words_of(sweep()):find("- correct of 128: problems solved by random sampling, "
+      .. "as in the RoPER study, because their share estimates the probability that the model "
+      .. "gives to right answers; greedy decoding, also measured, shows only whether its most "
+      .. "probable tokens are right", 1, true))
+  end)
+
   it("has no median of the steps if half of the runs never got there", function()
     local found = sweep()
     found.trials[9].run.result.steps_to_90 = 450
