@@ -14,6 +14,18 @@ local function cut(lines, columns)
   end)
 end
 
+-- The lines of the state, or the reason why it cannot be read.
+local function state(folder, columns, rows)
+  local watch = require "roper.workbench.study.watch"
+  local diagnostics = require "roper.base.diagnostics"
+  local ok, lines = pcall(function() return watch.lines(watch.read(folder), columns, rows) end)
+  if not ok and diagnostics.is_interrupt(lines) then
+    error(lines, 0)
+  end
+  return ok and lines
+    or { (require("roper.base.escape").line(diagnostics.without_place(tostring(lines)))) }
+end
+
 -- Prints the state once.
 local function print_state(folder, columns)
   local watch = require "roper.workbench.study.watch"
@@ -38,7 +50,7 @@ return {
       return nil
     end
     require("roper.workbench.session.full_screen").run(function(columns, rows)
-      local lines = watch.lines(watch.read(folder), columns, rows - 1)
+      local lines = state(folder, columns, rows - 1)
       lines[#lines + 1] = HELP
       return cut(lines, columns)
     end, INTERVAL)

@@ -4,6 +4,7 @@ local configuration = require "roper.workbench.study.configuration"
 local core = require "roper.core"
 local dry_run = require "roper.workbench.study.experiment.dry_run"
 local counted = require("roper.base.escape").count
+local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
 local is_list = require("roper.workbench.study.experiment.fields").is_list
 local mutants = require "roper.workbench.study.experiment.mutants"
@@ -63,6 +64,18 @@ local function method_of(config, varied)
   return table.concat(parts, " ")
 end
 
+-- Reads the run of a trial. One that cannot be read counts as failed, and costs no other.
+local function run_of(trial)
+  local ok, run = pcall(stored.read, trial.folder, trial.config)
+  if ok then
+    return run
+  elseif diagnostics.is_transient(run) then
+    error(run, 0)
+  end
+  return { folder = trial.folder, config = trial.config, status = "failed", provenance = {},
+    metrics = {}, step = 0, failure = diagnostics.without_place(tostring(run)) }
+end
+
 ---@class Sweep
 ---@field folder string
 ---@field trials table[] {id, name, folder, config, method, seed, run (a Run)} each, in the order in
@@ -72,7 +85,8 @@ end
 ---@field experiment string of the first trial
 ---@field stale table[] trials that were begun with other loaded files; they are in no statistics
 
---- Reads the folder of a sweep with all its runs. A single run counts as a sweep of one trial.
+--- Reads the folder of a sweep with all its runs. A single run counts as a sweep of one trial. A
+--- run that cannot be read counts as failed.
 ---
 --- Errors: the folder does not exist, or contains neither a sweep nor a run.
 ---
@@ -92,14 +106,14 @@ function M.read(folder)
   local varied, methods, known = varied_fields(trials), {}, {}
   for _, trial in ipairs(trials) do
     trial.method, trial.seed = method_of(trial.config, varied), trial.config.seed
-    trial.run = stored.read(trial.folder, trial.config)
+    trial.run = run_of(trial)
     if not known[trial.method] then
       methods[#methods + 1], known[trial.method] = trial.method, true
     end
   end
   return { folder = folder, trials = trials, methods = methods, varied = varied,
     experiment = trials[1].config.experiment, stale = tables.map(stale or {}, function(trial)
-      trial.run = stored.read(trial.folder, trial.config)
+      trial.run = run_of(trial)
       return (trial.run.status ~= "waiting" or nil) and trial
     end) }
 end

@@ -3,6 +3,7 @@ local experiment = require("roper.workbench.study.experiment")
 local plan = require("roper.workbench.study.sweep.plan")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
+local uv = require("luv")
 local watch = require("roper.workbench.study.watch")
 
 before_each(scratch.create)
@@ -72,6 +73,43 @@ describe("watch", function()
     assert.truthy(found:find("other +waiting +0/7 "), found)
     assert.error_matches(function() watch.read(scratch.path("sweep/lock")) end,
       "watch: no runs in ")
+  end)
+end)
+
+describe("watch with a run that cannot be read", function()
+  -- Replaces the configuration of a trial by a symbolic link to itself.
+  local function loop(trial)
+    local path = trial.folder .. "/config.json"
+    os.remove(path)
+    assert(uv.fs_symlink("config.json", path))
+  end
+
+  it("counts it as failed in a sweep", function()
+    local folder, trials = sweep()
+    loop(trials[1])
+    local found = text(folder)
+    assert.truthy(found:find(": 4 runs: 1 failed, 1 stopped, 2 waiting\n", 1, true), found)
+    assert.truthy(found:find(trials[1].name:gsub("%-", "%%-") .. " +failed +0/20"), found)
+    assert.matches("^cannot read .*config.json: ELOOP", watch.read(folder).trials[1].run.failure)
+  end)
+
+  it("goes on on a terminal, and prints the reason", function()
+    local _, trials = sweep()
+    local folder, path = trials[1].folder, trials[1].folder .. "/config.json"
+    scratch.write("sweep/" .. trials[1].name .. "/config.json", core.json_encode({
+      config = trials[1].config }))
+    local screen = process.open(("stty rows 30 cols 100; ./roper watch %s; echo status $?"):format(
+      folder), { TERM = "xterm" })
+    screen:expect("1 run: 1 stopped")
+    assert(os.rename(path, path .. ".old"))
+    loop(trials[1])
+    screen:expect("ELOOP: too many symbolic links")
+    screen:expect("q or Ctrl-C ends")
+    assert(os.rename(path .. ".old", path))
+    screen:expect("1 run: 1 stopped")
+    screen:type("q")
+    screen:expect("status 0")
+    assert.equal(0, screen:leave())
   end)
 end)
 
