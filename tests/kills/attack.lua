@@ -185,7 +185,8 @@ local function attack(place, expected, seed, plan)
       result.cuts = result.cuts + 1
       power_cut.apply(place.folder, place.disk, mode, math.random)
     end
-    if whom == "all" or is_cut then -- nothing can remove them
+    -- Nothing removes the temporary files then, nor those of a killed mpirun.
+    if whom == "all" or is_cut or place.job.is_launcher and whom == "command" then
       os.execute(("rm -rf '%s'/*"):format(place.temporary))
     end
     check_whole(place.folder)

@@ -29,7 +29,6 @@ local function join()
   if not core.ranks_join then
     error("mpirun: roper was built without MPI; run make MPI=1 deps all, or start one process", 0)
   end
-  require("roper.training.guard").start()
   local rank, size, cores, idle = core.ranks_join()
   local ranks = setmetatable({ rank = rank, size = size }, Ranks)
   cores = core.ranks_combine("least", cores) + 1e-9
