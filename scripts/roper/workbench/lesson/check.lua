@@ -3,7 +3,6 @@ local eval = require "roper.base.eval"
 local escape = require "roper.base.escape"
 local format = require "roper.base.format"
 local identity = require "roper.identity"
-local places = require "roper.workbench.lesson.places"
 local questions = require "roper.workbench.lesson.question"
 local report = require "roper.identity.report"
 local steps = require "roper.workbench.lesson.step"
@@ -193,7 +192,7 @@ end
 local function placed(lesson, outcome)
   local message, where = outcome[3], outcome.where or ""
   local is_placed = message:find "^step %d" or message:sub(1, #where) == where
-  return places.located(lesson.source, is_placed and message or where .. ": " .. message)
+  return steps.located(lesson.path, is_placed and message or where .. ": " .. message)
 end
 
 --- Checks lessons and prints a line for each claim, identity, figure and question.

@@ -6,7 +6,6 @@ local files = require "roper.base.file"
 local options_of = require "roper.base.options"
 local paths = require "roper.base.paths"
 local formulas = require "roper.base.formula.parse"
-local places = require "roper.workbench.lesson.places"
 local play = require "roper.workbench.lesson.play"
 local proses = require "roper.workbench.lesson.prose"
 local questions = require "roper.workbench.lesson.question"
@@ -320,16 +319,17 @@ end
 --- Reads the lesson in a file.
 ---
 --- Errors: the file does not exist or cannot be read; its Lua does not compile or fails; it does
---- not return a lesson. Messages contain the file and, if known, the line.
+--- not return a lesson. Messages contain the file.
 ---@param path string ends in .lua
 ---@return table lesson
 function M.read(path)
-  local text = files.read(path) or error(("no file %s"):format(path), 0)
+  if not files.read(path) then
+    error(("no file %s"):format(path), 0)
+  end
   local chunk, message = loadfile(path, "t", steps.scope())
   if not chunk then
     error(message, 0)
   end
-  local source = places.read(path, text)
   local name = path:match("([^/]*)%.lua$"):gsub("_", "-")
   reading = { name = name,
     is_builtin = uv.fs_realpath(path) == uv.fs_realpath(file_of(name)) }
@@ -337,11 +337,11 @@ function M.read(path)
   local lesson = reading.lesson
   reading = nil
   if not ok then
-    error(result.interrupted and "interrupted" or places.located(source, result.message), 0)
+    error(result.interrupted and "interrupted" or steps.located(path, result.message), 0)
   elseif lesson == nil or result ~= lesson then
     error(("%s: expected a file that returns roper.lesson {...}"):format(path), 0)
   end
-  lesson.name, lesson.source = name, source
+  lesson.name, lesson.path = name, path
   return lesson
 end
 

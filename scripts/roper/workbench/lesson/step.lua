@@ -222,4 +222,12 @@ function M.run(step, scope)
   return result
 end
 
+--- Adds the file to a message about a lesson, which names the step: "step 2, code:3: …".
+---@param path string? of the lesson's file
+---@param message string
+---@return string message unchanged without a file, or if it begins with the file
+function M.located(path, message)
+  return (not path or message:sub(1, #path) == path) and message or ("%s: %s"):format(path, message)
+end
+
 return M

@@ -6,7 +6,6 @@ local resume_command = require "roper.workbench.session.resume_command"
 local eval = require "roper.base.eval"
 local progress = require "roper.workbench.session.lesson_progress"
 local questions = require "roper.workbench.lesson.question"
-local places = require "roper.workbench.lesson.places"
 local readers = require "roper.workbench.session.repl.reader"
 local report = require "roper.identity.report"
 local screenfuls = require "roper.workbench.session.screenful"
@@ -98,7 +97,7 @@ function Player:attempt(f)
     io.stdout:write(has_note and "" or "\n") -- after the terminal's ^C
     terminal.report("lesson", "interrupted; type again to repeat this step")
   elseif not ok then
-    terminal.report("lesson", places.located(self.lesson.source, failure.message))
+    terminal.report("lesson", steps.located(self.lesson.path, failure.message))
   end
   return ok, failure
 end

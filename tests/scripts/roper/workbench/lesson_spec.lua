@@ -104,9 +104,9 @@ describe("lesson", function()
     fails(":2: unexpected symbol near '='", "x = 1\n= 7")
     fails(":2: mine", "\nerror 'mine'")
     fails(":1: mine", "error('mine', 0)")
-    fails(":1: lesson: option after: expected a string, got nil",
+    fails(": lesson: option after: expected a string, got nil",
       "return roper.lesson {\norder = 1,\ntitle = 'Half a lesson' }")
-    fails(":5: lesson: step 2: unknown option clams; did you mean \"claims\"? It takes claims, "
+    fails(": lesson: step 2: unknown option clams; did you mean \"claims\"? It takes claims, "
       .. "code, exercise, figure, formula, identity, predict, python, text, title", [[
 return roper.lesson { order = 1, title = "t", before = "b", after = "a",
   steps = {
@@ -120,8 +120,7 @@ return roper.lesson { order = 1, title = "t", before = "b", after = "a",
       "^cannot read .*/folder%.lua: expected a file, got a directory$")
   end)
 
-  -- A file with a fault in a line: {text, replacement, message}. The message may begin with the
-  -- number of the line in the fixture; by default, that of the text.
+  -- A file with a fault: {text, replacement, message}, for errors of Lua also the line in the file.
   local WHOLE <const> = [[
 -- steps = { "a comment with a {
 local function shown(name) return { caption = "of " .. name, "}" } end
@@ -170,19 +169,17 @@ return roper.lesson {
 }
 ]]
 
-  -- Calls f(path, first line of the text, message) for each fault, with the file at the path.
+  -- Calls f(path, message) for each fault, with the file at the path.
   local function each_fault(faults, f)
     for _, fault in ipairs(faults) do
       local first, last = WHOLE:find(fault[1], 1, true)
       local path = scratch.write("a_lesson.lua",
         WHOLE:sub(1, first - 1) .. fault[2] .. WHOLE:sub(last + 1))
-      local line = select(2, WHOLE:sub(1, first):gsub("\n", "")) + 1
-      local own, message = fault[3]:match("^(%d*) ?(.*)$")
-      f(path, ("%s:%s: %s"):format(path, own ~= "" and own or line, message))
+      f(path, path .. (fault[4] and (":%d: "):format(fault[4]) or ": ") .. fault[3])
     end
   end
 
-  it("reports the line and the field of a fault in a file", function()
+  it("reports the field of a fault in a file", function()
     assert.equal("a-lesson", read(WHOLE).name)
     each_fault({
       { 'title = "t"', 'titel = "t"', 'lesson: unknown option titel; did you mean "title"' },
@@ -199,40 +196,40 @@ return roper.lesson {
       { 'text = "Words.",', "", "lesson: step 2: option text: expected a string, got nil" },
       { "a = b", "a = (b", "lesson: step 2, formula: expected ')'" },
       { 'formula = "a = b"', "formula = 5", "lesson: step 2: option formula: expected a string" },
-      { 'x = roper.tensor({3, 4}, "float64")', "x = (", "21 lesson: step 1, code: ')' expected "
-        .. "(to close '(' at line 19) near '='" },
-      { "length = x:sq", "length = = x:sq", "lesson: step 1, code: unexpected symbol near '='" },
-      { "length = x:sq", "do length = x:sq", "lesson: step 1, code: incomplete code: " },
-      { '"x[1]:item() == 3"', '"x[1]:item() = 3"', "lesson: step 1, claim 1: syntax error" },
+      { 'x = roper.tensor({3, 4}, "float64")', "x = (", "lesson: step 1, code:3: ')' "
+        .. "expected (to close '(' at line 1) near '='" },
+      { "length = x:sq", "length = = x:sq", "lesson: step 1, code:3: unexpected symbol near '='" },
+      { "length = x:sq", "do length = x:sq", "lesson: step 1, code:3: incomplete code: " },
+      { '"x[1]:item() == 3"', '"x[1]:item() = 3"', "lesson: step 1, claim 1:1: syntax error" },
       { '"length == 5"', '"length = 5"', "lesson: step 1, claim 2: expected an expression, such "
         .. "as x == 1, got a statement: length = 5" },
       { 'instead = { "{3, 4}", "{3, 5}" }', 'instead = { "{4, 3}", "{3, 5}" }', "lesson: step 1, "
         .. "claim 2: instead: the code does not contain '{4, 3}'; copy" },
       { '{ "x[1]:item() == 3", instead', '{ "x[1]:item() == 3", insted', "lesson: step 1, claim 1: "
         .. 'expected {"claim", instead = {"code", "broken code"}}, got no such instead' },
-      { 'caption = shown("the arrow").caption,', "", "26 lesson: step 1, figure: option caption: "
+      { 'caption = shown("the arrow").caption,', "", "lesson: step 1, figure: option caption: "
         .. "expected a string, got nil" },
-      { "y = x:totable()\n", "y = = x:totable()\n", "lesson: step 1, figure, draw: unexpected" },
+      { "y = x:totable()\n", "y = = x:totable()\n", "lesson: step 1, figure, draw:1: unexpected" },
       { 'kind = "rotation"', 'kind = "rotatoin"', "lesson: step 1, figure, play: option kind: "
         .. 'expected one of attention, distance, rotation, got "rotatoin"; did you mean' },
       { "vectors =", "vector =", "lesson: step 1, figure, play: unknown option vector; did you" },
       { 'expect = "length"', 'expct = "length"', "lesson: step 1, predict: unknown option expct" },
-      { 'expect = "length"', 'expect = "length +"', "lesson: step 1, predict: expect: unexpected" },
+      { 'expect = "length"', 'expect = "length +"', "lesson: step 1, predict: expect:1: unexpected" },
       { 'expect = "length"', 'expect = "y = 5"', "lesson: step 1, predict: expect: expected an "
         .. "expression" },
       { 'expect = "length"', "expect = 5", "lesson: step 1, predict, number question: option "
         .. "expect: expected a string, got 5" },
       { "it == 7", "it = 7", "lesson: step 1, predict: hint 1: expected an expression" },
-      { "it == 7", "it == = 7", "lesson: step 1, predict: hint 1: syntax error" },
+      { "it == 7", "it == = 7", "lesson: step 1, predict: hint 1:1: syntax error" },
       { '"it == 1", "No."', '"it == 1", "$_$"', "lesson: step 2, exercise 1: hint 1: expected a "
         .. "letter" },
       { "expect = 2", "expect = 3", "lesson: step 2, exercise 1: expect: expected the number of a "
         .. "choice, an integer from 1 to 2, got 3" },
-      { 'sample = "z = length"', 'sample = "z = length +"', "lesson: step 2, exercise 2: sample: "
+      { 'sample = "z = length"', 'sample = "z = length +"', "lesson: step 2, exercise 2: sample:1: "
         .. "unexpected symbol" },
-      { 'shown("the arrow").caption,', "shown().caption,", "2 attempt to concatenate a nil" },
-      { "minutes = 5,", "minutes = 5", "6 '}' expected (to close '{' at line 3)" },
-      { "roper.lesson", "roper.leson", 'roper has no field "leson"; did you mean "lesson"?' },
+      { 'shown("the arrow").caption,', "shown().caption,", "attempt to concatenate a nil", 2 },
+      { "minutes = 5,", "minutes = 5", "'}' expected (to close '{' at line 3)", 6 },
+      { "roper.lesson", "roper.leson", 'roper has no field "leson"; did you mean "lesson"?', 3 },
     }, function(path, message)
       local ok, told = pcall(lessons.read, path)
       assert.is_false(ok, message)
@@ -240,41 +237,29 @@ return roper.lesson {
     end)
   end)
 
-  it("may be passed to roper.lesson in parentheses, or as a value without known lines", function()
-    local path = scratch.path("a_lesson.lua")
-    for _, case in ipairs {
-      { "return roper.lesson({\n  order = 'x' })", ":2: lesson: option after" },
-      { "local one = { order = 'x' }\nreturn roper.lesson(one)", ": lesson: option after" },
-    } do
-      scratch.write("a_lesson.lua", case[1])
-      local _, message = pcall(lessons.read, path)
-      assert.equal(path .. case[2]:gsub(":2:", ":1:"), message:sub(1, #path + #case[2]))
-    end
-  end)
-
-  it("is checked with the line and the field of each fault", function()
+  it("is checked with the field of each fault", function()
     each_fault({
-      { "x:square()", "x:squre()", 'step 1, code: a tensor has no field "squre"; did you mean' },
+      { "x:square()", "x:squre()", 'step 1, code:3: a tensor has no field "squre"; did you mean' },
       { '"length == 5"', '"length == 6"', "step 1, claim 2: measured: 5" },
       { '"length == 5"', '"lenth == 5"', "step 1, claim 2: undefined variable lenth; did you mean "
         .. '"length"?' },
-      { '"length == 5"', '"length.x == 5"', "step 1, claim 2: attempt to index a number value" },
-      { '"length == 5"', '"length > 0"', "25 step 1, claim 2, instead: with {3, 5} instead of "
+      { '"length == 5"', '"length.x == 5"', "step 1, claim 2:1: attempt to index a number value" },
+      { '"length == 5"', '"length > 0"', "step 1, claim 2, instead: with {3, 5} instead of "
         .. "{3, 4}, the claim still holds; plant a fault that it detects" },
       { '"{3, 5}"', '"{3, {}}"', "step 1, claim 2, instead: with {3, {}} instead of {3, 4}, the "
         .. "code fails: step 1, code:1: " },
-      { "y = x:totable()\n", "y = x:totable() roper.tensor({1, {2}})\n", "step 1, figure, draw: "
+      { "y = x:totable()\n", "y = x:totable() roper.tensor({1, {2}})\n", "step 1, figure, draw:1: "
         .. "tensor: expected a number as element 2, got table" },
-      { "y = x:totable()\n", "y = x:totable() x = nothing.y\n", "step 1, figure, draw: " },
+      { "y = x:totable()\n", "y = x:totable() x = nothing.y\n", "step 1, figure, draw:1: " },
       { "y[1] == 3", "y[1] == 4", "step 1, figure, claim 1: measured: 3" },
-      { "y = x:totable()\n", "y = x:totable() x[2] = 9\n", "9 step 1: a claim, a figure or a "
+      { "y = x:totable()\n", "y = x:totable() x[2] = 9\n", "step 1: a claim, a figure or a "
         .. "question changes x; let it change a copy" },
-      { 'expect = "length"', 'expect = "lenth.x"', "step 1, predict, expect: attempt to index" },
+      { 'expect = "length"', 'expect = "lenth.x"', "step 1, predict, expect:1: attempt to index" },
       { 'expect = "length"', 'expect = "{}"', "step 1, predict, expect: expected a number, got a "
         .. "table" },
       { "it == 7", "it == 5", "step 1, predict, hint 1: the hint for it == 5 also fits the right" },
       { "it == 7", "it == lenth", "step 1, predict, hint 1: undefined variable lenth; did" },
-      { "it == 7", "it.x.y", "step 1, predict, hint 1: attempt to index a number value" },
+      { "it == 7", "it.x.y", "step 1, predict, hint 1:1: attempt to index a number value" },
       { "cos(m) == cos(-m)", "cos(m) == sin(m)", "step 2, identity: does not hold:\n" },
       { "cos(m) == cos(-m)", "cos(m == sin(m)", "step 2: identity: cos(m: unexpected end" },
       { 'sample = "z = length"', 'sample = "z = 4"', "step 2, exercise 2, sample: expected the "
@@ -306,7 +291,7 @@ return roper.lesson {
         local path = scratch.path("lessons/" .. name .. ".lua")
         local read_ok, told = pcall(lessons.find, name)
         assert.is_false(read_ok)
-        local expected = ("%s:3: lesson, needs 1: expected an earlier lesson, %s"):format(path,
+        local expected = ("%s: lesson, needs 1: expected an earlier lesson, %s"):format(path,
           problem)
         assert.equal(expected, told:sub(1, #expected))
       end

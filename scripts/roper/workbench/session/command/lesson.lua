@@ -3,7 +3,6 @@ require "roper" -- lessons use the public names
 local arguments = require "roper.workbench.session.command.arguments"
 local d = require "roper.base.document"
 local eval = require "roper.base.eval"
-local places = require "roper.workbench.lesson.places"
 local prose = require "roper.workbench.lesson.prose"
 local render = require("roper.base.document.terminal").render
 local tables = require "roper.base.tables"
@@ -65,12 +64,12 @@ local function chosen(library, parsed)
   return nil, name
 end
 
--- Calls a function that runs a lesson. Messages about its code get the file and the line.
+-- Calls a function that runs a lesson. Messages about its code get the file.
 local function run_code(lesson, run, ...)
   local ok, result = eval.call(run, ...)
   if not ok then
     error(result.interrupted and "interrupted"
-      or places.located(lesson.source, result.message), 0)
+      or require("roper.workbench.lesson.step").located(lesson.path, result.message), 0)
   end
   return result
 end

@@ -131,7 +131,7 @@ describe("./roper lesson", function()
   it("does not let the code of a lesson end its check", function()
     local step = OWN:gsub("x = 1\"", "x = 1; os.exit(0)\"")
     for content, message in pairs({
-      [step] = "my_own.lua:2: step 1, code: os.exit: a lesson cannot end the program",
+      [step] = "my_own.lua: step 1, code:1: os.exit: a lesson cannot end the program",
       ["os.exit(0)\n" .. OWN] = "my_own.lua:1: os.exit: a lesson cannot end the program" }) do
       local path = scratch.write("my_own.lua", content)
       local status, output, errors = process.run({ "./roper", "lesson", path, "--check" })
@@ -140,9 +140,9 @@ describe("./roper lesson", function()
     end
   end)
 
-  it("checks a file that cannot be read, and reports its fault with the line", function()
+  it("checks a file that cannot be read, and reports its fault", function()
     local path = scratch.write("my_own.lua", (OWN:gsub("text = \"Second", "txt = \"Second")))
-    local fault = path .. ":5: lesson: step 2: unknown option txt; did you mean \"text\"? It takes "
+    local fault = path .. ": lesson: step 2: unknown option txt; did you mean \"text\"? It takes "
       .. "claims, code, exercise, figure, formula, identity, predict, python, text, title\n"
     local status, output = process.run({ "./roper", "lesson", path, "--check" })
     assert.equal(1, status)
@@ -161,7 +161,7 @@ describe("./roper lesson", function()
       local status, output, errors = process.run({ "./roper", "lesson", path,
         table.unpack(options) })
       assert.equal(1, status)
-      assert.truthy((output .. errors):find(path .. ":5: step 2, code: attempt to index a nil", 1,
+      assert.truthy((output .. errors):find(path .. ": step 2, code:1: attempt to index a nil", 1,
         true), output .. errors)
     end
   end)
