@@ -28,8 +28,10 @@ static RpAttentionOptions read_positions(const RplOptions *options)
   const int64_t queries = times(L, 1), keys = times(L, 2);
   if (rpl_option_push(options, "position") != LUA_TNIL) {
     if (luaL_testudata(L, -1, RPL_ROTARY) == NULL)
-      luaL_error(L, "%s: option position: expected a position scheme, got %s", options->function,
-                 rpl_push_shown(L, -1));
+      luaL_error(L,
+                 "%s: option position: expected a rotary, got %s; roper.attention takes every "
+                 "scheme",
+                 options->function, rpl_push_shown(L, -1));
   }
   result.causal = rpl_option_boolean(options, "causal", false);
   const double offset = rpl_option_number(options, "offset", 0);

@@ -14,9 +14,12 @@ local M = { oracle = oracle }
 -- Raises an error in the name of a function unless its arguments have the right types. It ends with
 -- a tail call, so that errors point to the caller of the function.
 local function check(name, q, k, v, options)
+  local given
+  if type(options) == "table" then
+    given = options.position
+  end
   return arguments.check(name, "q", "tensor", q, "k", "tensor", k, "v", "tensor", v, "options",
-    "table?", options, "option position", "position?",
-    type(options) == "table" and options.position or nil)
+    "table?", options, "option position", "position?", given)
 end
 
 -- Runs an attention function of the core with the rotations of a Scheme applied to q, k, v and

@@ -327,6 +327,27 @@ function Setting:mixed(weights, v)
     self.input), v:dtype(), { v:size(1), v:size(2), self.positions.queries, v:size(4) }, true)
 end
 
+-- What the scheme's `values` returns: a function of distances, and a distance or nil.
+local function vectors_of(self)
+  local scheme = self.scheme
+  local f, reach = scheme:values(self.positions, self.input)
+  if options_of.mismatch("callable", f) then
+    error(("position: %s: values: expected a function from distances to vectors, got %s"):format(
+      scheme.name, options_of.shown(f)), 0)
+  elseif reach ~= nil and not math.type(reach) then
+    error(("position: %s: values: expected a number as second result, the distance beyond which "
+      .. "the vectors do not change, got %s"):format(scheme.name, options_of.shown(reach)), 0)
+  end
+  return function(distances)
+    local y = f(distances)
+    if not format.is_tensor(y) then
+      error(("position: %s: values: expected a function that returns a tensor, got one that "
+        .. "returns %s"):format(scheme.name, options_of.shown(y)), 0)
+    end
+    return y
+  end, reach
+end
+
 --- The output plus the terms of the scheme's `values` and `carry`.
 ---@param o tensor [batch, heads, queries, features]
 ---@param weights tensor [batch, heads, queries, keys]
@@ -334,8 +355,8 @@ end
 function Setting:carried(o, weights)
   local scheme, positions = self.scheme, self.positions
   if scheme.values then
-    o = o + checked.result(scheme, "values", positions:by_weights(weights,
-      (scheme:values(positions, self.input))), o:dtype(), o:shape(), true)
+    o = o + checked.result(scheme, "values", positions:by_weights(weights, (vectors_of(self))),
+      o:dtype(), o:shape(), true)
   end
   if scheme.carry then
     o = o + checked.result(scheme, "carry", scheme:carry(weights, positions, self.input),
@@ -353,7 +374,7 @@ end
 ---@return tensor o [batch, heads, queries, features]
 ---@return tensor added of the same shape, not rotated back
 function Setting:attend(q, k, v, options)
-  local vectors, first = self.positions:vectors(self.scheme:values(self.positions, self.input))
+  local vectors, first = self.positions:vectors(vectors_of(self))
   local count, features = vectors:size(2), v:size(4)
   local both = core.attention_sums(q, k, v, options, first, count)
   local o = both:narrow(4, 1, features)

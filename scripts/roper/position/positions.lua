@@ -277,9 +277,10 @@ function Positions:of_queries(values, axis)
   arguments.self("Positions:of_queries", self, Positions)
   arguments.check("of_queries", "values", "tensor", values, "axis", "integer", axis)
   if values:size(axis) ~= self.keys then
-    error(("of_queries: expected a value for each of %d keys on axis %d, got %s; a cache passes "
-      .. "only new tokens, so keep values of earlier ones with positions:keep"):format(self.keys,
-      axis, format.summary(values)), 2)
+    error(("of_queries: values: expected %d on axis %d, one for each key, got %s%s"):format(
+      self.keys, axis, format.summary(values), self.state and self.state.earlier > 0
+        and "; a cache passes only new tokens, so keep those of earlier ones with positions:keep"
+        or ""), 2)
   end
   if self.queries == self.keys then
     return values

@@ -221,7 +221,7 @@ end
 ---@param definition table with `name`
 ---@return fun(options: table?): Scheme
 function M.class(definition)
-  local metatable = { __index = setmetatable(definition, Scheme), __name = "position",
+  local metatable = { __index = setmetatable(definition, Scheme), __name = "scheme",
     __tostring = text_of, is_scheme = true }
   return function(options)
     local given = options_of.check(definition.name, options, definition.takes or {})

@@ -1,6 +1,7 @@
 local agreement = require("tests.agreement")
 local arrays = require("tests.arrays")
 local attention_gradients = require("tests.attention_gradients")
+local core = require("roper.core")
 local golden = require("tests.golden")
 local roper = require("roper")
 
@@ -306,8 +307,14 @@ describe("attention", function()
       q, k, k, { mas = 1 })
     refused("attention: unknown option 1", q, k, k, { 5 })
     refused("expected one of none, .*rope, roper.*, got .rop", q, k, k, { position = "rop" })
-    refused("attention: option position: expected a position scheme, got false", q, k, k,
-      { position = false })
+    refused("attention: option position: expected a scheme, its name or {type = name, ...}, got "
+      .. "false", q, k, k, { position = false })
+    local alibi = roper.position.alibi({ heads = q:size(2) })
+    for name, got in pairs({ scheme = alibi, ['"alibi"'] = "alibi" }) do
+      assert.has_error(function() core.attention(q, k, k, { position = got }) end,
+        ("attention: option position: expected a rotary, got %s; roper.attention takes every "
+          .. "scheme"):format(name))
+    end
   end)
 
   it("rejects masks, positions and schemes that do not match", function()

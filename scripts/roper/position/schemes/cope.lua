@@ -50,7 +50,8 @@ return {
     gates = gates * positions:visible():to(positions.dtype)
     local p = flip(flip(gates, 4):cumsum(4), 4):minimum(self.count - 1)
     local z = q:matmul(self.table:to(positions.dtype):transpose(1, 2))
-    local below, above = p:detach():floor(), p:detach():ceil()
+    local at = core.where(p:eq(p), p, 0):detach() -- NaN is no index; `share` remains NaN
+    local below, above = at:floor(), at:ceil()
     local share = p - below
     return z:gather(4, below:to "int32" + 1) * (1 - share)
       + z:gather(4, above:to "int32" + 1) * share

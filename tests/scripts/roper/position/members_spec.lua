@@ -345,8 +345,8 @@ describe("A scheme", function()
       local findings = roper.position.check(name)
       assert.same({ "cache", "cache moved", "prompts" }, findings.failed)
       for _, finding in ipairs(findings) do
-        assert.truthy(finding.ok or finding.message:find("expected a value for each of %d keys.*"
-          .. "keep values of earlier ones with positions:keep"), finding.message)
+        assert.truthy(finding.ok or finding.message:find("one for each key, got .*keep those of "
+          .. "earlier ones with positions:keep"), finding.message)
       end
     end)
 

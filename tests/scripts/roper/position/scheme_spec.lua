@@ -121,6 +121,17 @@ describe("position.register", function()
       { carry = function() return roper.zeros({ 1, 2, 3, 1 }) end })
     refused('turns: expected angles, a rotary or a table with rotate and unrotate for "q", got '
       .. "number", { turns = function() return 3 end })
+    for message, values in pairs({
+      ["expected a function from distances to vectors, got nil"] = function() end,
+      ["expected a function from distances to vectors, got 5"] = function() return 5 end,
+      ['expected a number as second result, .*, got "far"'] = function() return near, "far" end,
+      ["expected a function that returns a tensor, got one that returns nil"] = function()
+        return function() end
+      end,
+    }) do
+      refused("values: " .. message, { values = values })
+      refused("values: " .. message, { values = values, carry = function() end }) -- eager attention
+    end
     local name = fresh()
     roper.position.register(name, { embed = function() return roper.zeros({ 1 }) end })
     local model = roper.nn.Transformer({ vocabulary = 4, d_model = 8, heads = 2, position = name })
@@ -144,6 +155,20 @@ end)
 
 describe("positions of queries and keys", function()
   before_each(function() roper.seed(1) end)
+
+  it("select the values of the queries, which need one for each key", function()
+    local q, k = roper.zeros({ 1, 1, 2, 4 }), roper.zeros({ 1, 1, 3, 4 })
+    local positions = roper.position.positions(q, k)
+    assert.same({ 2, 3 }, positions:of_queries(roper.tensor({ 1, 2, 3 }), 1):totable())
+    local function refused(message)
+      assert.has_error(function() positions:of_queries(roper.zeros({ 1, 2 }), 2) end, message)
+    end
+    local message = "of_queries: values: expected 3 on axis 2, one for each key, got float32 [1, 2]"
+    refused(message)
+    positions.state = { earlier = 1 }
+    refused(message .. "; a cache passes only new tokens, so keep those of earlier ones with "
+      .. "positions:keep")
+  end)
 
   -- A bias that a function of the distance gives, where distances are a view and where not.
   it("give the same biases as a view and row by row", function()

@@ -45,6 +45,14 @@ describe("cope", function()
     assert.is_true((o - roper.attention(q, q, q, { causal = true })):abs():max():item() > 0.01)
   end)
 
+  it("gives NaN to a query that is NaN, and to no other", function()
+    local q, k = roper.randn({ 1, 1, 3, 4 }), roper.randn({ 1, 1, 3, 4 })
+    q:narrow(3, 2, 1):fill(0 / 0)
+    local cope = roper.position.cope({ dim = 4 })
+    local o = roper.attention(q, k, k, { position = cope, causal = true })
+    assert.same({ { { 4, 0, 4 } } }, o:eq(o):sum(4):totable())
+  end)
+
   it("rejects attention that is not causal", function()
     local q = roper.randn({ 1, 2, 5, 4 })
     assert.error_matches(function() roper.attention(q, q, q, { position = "cope" }) end,
