@@ -152,7 +152,6 @@ void rpl_open_machine(lua_State *L);
 void rpl_open_coroutine(lua_State *L);
 void rpl_open_interrupt(lua_State *L);
 void rpl_open_readline(lua_State *L);
-void rpl_open_task(lua_State *L);
 void rpl_open_tasks(lua_State *L);
 void rpl_open_corpus(lua_State *L);
 void rpl_open_hash(lua_State *L);

@@ -28,7 +28,6 @@ int luaopen_roper_native(lua_State *L)
   rpl_open_coroutine(L);
   rpl_open_interrupt(L);
   rpl_open_readline(L);
-  rpl_open_task(L);
   rpl_open_tasks(L);
   rpl_open_corpus(L);
   rpl_open_hash(L);

@@ -1,27 +1,282 @@
-/* The kinds of task: a constructor for each, their names and their options. */
+/* Generators of problems in C, behind the tasks of Lua: their constructors, options and methods. */
 #include <string.h>
 
+#include "bindings/foreign.h"
 #include "bindings/options.h"
-#include "bindings/task.h"
 #include "tasks/registry.h"
 
-enum { STANDARD_SEED = 1 };
+#define PROBLEMS "roper.problems" /* a pointer to an RpTask, or NULL after it was collected */
+
+enum { MOST_ROWS = 1 << 24 };
 
 /*
 ** @class roper.tasks
 ** Constructors of tasks, one for each kind. A task is a stream of rows to train on.
 */
 
-/* tasks.NAME{length = .., seed = .., ...} -> task; upvalues: its kind, the function's name */
-static int new_task(lua_State *L)
+static RpTask *check_problems(lua_State *L)
 {
-  const RpTaskKind *kind = lua_touserdata(L, lua_upvalueindex(1));
-  const char *function = lua_tostring(L, lua_upvalueindex(2));
-  rpl_check_count(L, function, 1);
-  const char *names[RP_TASK_OPTIONS + 1] = {"seed"};
+  RpTask **slot = luaL_checkudata(L, 1, PROBLEMS);
+  luaL_argcheck(L, *slot != NULL, 1, "these problems were already collected");
+  return *slot;
+}
+
+static RpText check_text(lua_State *L, int index)
+{
+  size_t bytes;
+  const char *start = rpl_check_string(L, index, &bytes);
+  return (RpText){start, (int64_t)bytes};
+}
+
+/* The seed at `index` and the counter after it. */
+static RpRandom check_random(lua_State *L, int index)
+{
+  const uint64_t seed = (uint64_t)rpl_check_integer(L, index);
+  return (RpRandom){seed, (uint64_t)rpl_check_integer(L, index + 1)};
+}
+
+/*
+** problems:batch(rows, seed, counter)
+** New rows, filled with problems; the last one of a row may be truncated.
+** @param rows integer
+** @param seed integer
+** @param counter integer of random draws
+** @return tensor tokens [rows, length], int32
+** @return tensor is_answer [rows, length], int32
+** @return integer counter after the draws
+*/
+static int problems_batch(lua_State *L)
+{
+  rpl_check_count(L, "problems:batch", 4);
+  const int64_t rows = rpl_check_range(L, 2, "rows", 1, MOST_ROWS);
+  const RpRandom random = check_random(L, 3);
+  RpTensor **tokens = rpl_new_tensor(L);
+  RpTensor **answers = rpl_new_tensor(L);
+  RpTask *task = check_problems(L);
+  task->random = random;
+  rpl_check(L, rp_task_batch(task, rows, tokens, answers));
+  lua_pushinteger(L, (lua_Integer)task->random.counter);
+  return 3;
+}
+
+/*
+** problems:question(seed, counter)
+** A new problem.
+** @param seed integer
+** @param counter integer of random draws
+** @return string question
+** @return string answer
+** @return integer counter after the draws
+*/
+static int problems_question(lua_State *L)
+{
+  rpl_check_count(L, "problems:question", 3);
+  const RpRandom random = check_random(L, 2);
+  RpTask *task = check_problems(L);
+  task->random = random;
+  RpText question, answer;
+  rp_task_question(task, &question, &answer);
+  const uint64_t counter = task->random.counter;
+  /* The two are adjacent in memory: copy them at once, before the collector can run. */
+  const char *both = lua_pushlstring(L, question.start, (size_t)(question.bytes + answer.bytes));
+  lua_pushlstring(L, both, (size_t)question.bytes);
+  lua_pushlstring(L, both + question.bytes, (size_t)answer.bytes);
+  lua_pushinteger(L, (lua_Integer)counter);
+  return 3;
+}
+
+/*
+** problems:answer(question)
+** @param question string
+** @return string answer
+*/
+static int problems_answer(lua_State *L)
+{
+  rpl_check_count(L, "problems:answer", 2);
+  RpText question = check_text(L, 2), answer;
+  RpTask *task = check_problems(L);
+  rpl_check(L, task->kind->solve(task, question, &answer));
+  lua_pushlstring(L, answer.start, (size_t)answer.bytes);
+  return 1;
+}
+
+/*
+** problems:poses(question, answer)
+** @param question string
+** @param answer? string ignored
+** @return boolean poses
+*/
+static int problems_poses(lua_State *L)
+{
+  rpl_check_count(L, "problems:poses", 3);
+  RpText question = check_text(L, 2), answer;
+  RpTask *task = check_problems(L);
+  lua_pushboolean(L, task->kind->solve(task, question, &answer) == RP_OK);
+  return 1;
+}
+
+/*
+** problems:grade(question, text)
+** @param question string
+** @param text string
+** @return boolean is_solved
+*/
+static int problems_grade(lua_State *L)
+{
+  rpl_check_count(L, "problems:grade", 3);
+  RpText question = check_text(L, 2), text = check_text(L, 3);
+  bool right = false;
+  rpl_check(L, rp_task_grade(check_problems(L), question, text, &right));
+  lua_pushboolean(L, right);
+  return 1;
+}
+
+/*
+** problems:floor()
+** @return number nats
+** @return number error
+*/
+static int problems_floor(lua_State *L)
+{
+  rpl_check_count(L, "problems:floor", 1);
+  double nats, error;
+  rpl_check(L, rp_task_floor(check_problems(L), &nats, &error));
+  lua_pushnumber(L, nats);
+  lua_pushnumber(L, error);
+  return 2;
+}
+
+/*
+** problems:chance()
+** @return number? accuracy nil if the kind does not define it
+** @return number? nats
+*/
+static int problems_chance(lua_State *L)
+{
+  rpl_check_count(L, "problems:chance", 1);
+  double right, nats;
+  if (!rp_task_chance(check_problems(L), &right, &nats)) {
+    lua_pushnil(L);
+    return 1;
+  }
+  lua_pushnumber(L, right);
+  lua_pushnumber(L, nats);
+  return 2;
+}
+
+/*
+** problems:explain(tokens)
+** @param tokens tensor [rows, up to length], int32
+** @return tensor nats [rows, length], float64
+** @return tensor sources [rows, length], int32
+*/
+static int problems_explain(lua_State *L)
+{
+  rpl_check_count(L, "problems:explain", 2);
+  RpTensor **nats = rpl_new_tensor(L);
+  RpTensor **sources = rpl_new_tensor(L);
+  rpl_check(L, rp_task_explain(check_problems(L), rpl_check_tensor(L, 2), nats, sources));
+  return 2;
+}
+
+/*
+** problems:positions(tokens)
+** @param tokens tensor [rows, time], int32
+** @return tensor? positions [rows, time], float64
+*/
+static int problems_positions(lua_State *L)
+{
+  rpl_check_count(L, "problems:positions", 2);
+  RpTensor **positions = rpl_new_tensor(L);
+  rpl_check(L, rp_task_positions(check_problems(L), rpl_check_tensor(L, 2), positions));
+  if (*positions == NULL)
+    lua_pushnil(L);
+  return 1;
+}
+
+/*
+** problems:targets(tokens)
+** @param tokens tensor [rows, time], int32
+** @return tensor? targets [rows, time], int32
+*/
+static int problems_targets(lua_State *L)
+{
+  rpl_check_count(L, "problems:targets", 2);
+  RpTensor **targets = rpl_new_tensor(L);
+  rpl_check(L, rp_task_targets(check_problems(L), rpl_check_tensor(L, 2), targets));
+  if (*targets == NULL)
+    lua_pushnil(L);
+  return 1;
+}
+
+/*
+** problems:longest()
+** @return integer longest tokens in the longest problem
+*/
+static int problems_longest(lua_State *L)
+{
+  rpl_check_count(L, "problems:longest", 1);
+  lua_pushinteger(L, check_problems(L)->sizes.longest);
+  return 1;
+}
+
+/*
+** problems:words()
+** The texts of the tokens in the order of their ids, and the one that ends every answer.
+** @return string[] words
+** @return string? stop
+*/
+static int problems_words(lua_State *L)
+{
+  rpl_check_count(L, "problems:words", 1);
+  const int count = check_problems(L)->sizes.vocabulary;
+  lua_createtable(L, count, 0);
+  for (int id = 0; id < count; id++) {
+    char word[RP_LONGEST_WORD];
+    rp_task_word(check_problems(L), id, word);
+    lua_pushlstring(L, word, (size_t)check_problems(L)->sizes.width);
+    lua_rawseti(L, -2, id + 1);
+  }
+  const char stop = check_problems(L)->kind->stop;
+  if (stop == 0)
+    return 1;
+  lua_pushlstring(L, &stop, 1);
+  return 2;
+}
+
+static int problems_gc(lua_State *L)
+{
+  RpTask **slot = luaL_checkudata(L, 1, PROBLEMS);
+  rp_task_free(*slot);
+  *slot = NULL;
+  return 0;
+}
+
+static const RpTaskKind *check_kind(lua_State *L, int index)
+{
+  const char *name = rpl_check_string(L, index, NULL);
+  int kind = 0;
+  while (rp_task_kinds[kind] != NULL && strcmp(rp_task_kinds[kind]->name, name) != 0)
+    kind++;
+  luaL_argcheck(L, rp_task_kinds[kind] != NULL, index, "expected one of native.tasks.list()");
+  return rp_task_kinds[kind];
+}
+
+/*
+** native.tasks.new(name, options)
+** Create a generator of problems.
+** @param name string one of `list`
+** @param options table
+** @return problems problems
+*/
+static int new_problems(lua_State *L)
+{
+  rpl_check_count(L, "tasks.new", 2);
+  const RpTaskKind *kind = check_kind(L, 1);
+  const char *names[RP_TASK_OPTIONS] = {NULL};
   for (int i = 0; kind->options[i].name != NULL; i++)
-    names[i + 1] = kind->options[i].name;
-  RplOptions given = rpl_options(L, 1, function, names);
+    names[i] = kind->options[i].name;
+  const RplOptions given = rpl_options(L, 2, kind->name, names);
   int64_t values[RP_TASK_OPTIONS] = {0};
   for (int i = 0; kind->options[i].name != NULL; i++) {
     const RpTaskOption *option = &kind->options[i];
@@ -29,21 +284,18 @@ static int new_task(lua_State *L)
       const char *name = rpl_option_choice(&given, option->name, kind->choices[i]);
       while (strcmp(kind->choices[i][values[i]], name) != 0)
         values[i]++;
-      continue;
+    } else if (rp_task_is_switch(option)) {
+      values[i] = rpl_option_boolean(&given, option->name, option->standard != 0);
+    } else {
+      values[i] = rpl_option_integer(&given, option->name, option->standard, option->smallest,
+                                     option->largest);
     }
-    values[i] = rp_task_is_switch(option)
-                    ? rpl_option_boolean(&given, option->name, option->standard != 0)
-                    : rpl_option_integer(&given, option->name, option->standard, option->smallest,
-                                         option->largest);
   }
-  int64_t seed = rpl_option_integer(&given, "seed", STANDARD_SEED, INT64_MIN, INT64_MAX);
   RpTask **slot = lua_newuserdatauv(L, sizeof(RpTask *), 0);
   *slot = NULL;
-  luaL_setmetatable(L, RPL_TASK);
-  *slot = rp_task_new(kind, values, (uint64_t)seed);
-  if (*slot == NULL)
-    rpl_raise(L);
-  return 1;
+  luaL_setmetatable(L, PROBLEMS);
+  *slot = rp_task_new(kind, values, 0);
+  return *slot != NULL ? 1 : rpl_raise(L);
 }
 
 /*
@@ -53,7 +305,7 @@ static int new_task(lua_State *L)
 */
 static int list_tasks(lua_State *L)
 {
-  rpl_check_count(L, "roper.tasks.list", 0);
+  rpl_check_count(L, "tasks.list", 0);
   lua_newtable(L);
   for (int i = 0; rp_task_kinds[i] != NULL; i++) {
     lua_pushstring(L, rp_task_kinds[i]->name);
@@ -62,50 +314,48 @@ static int list_tasks(lua_State *L)
   return 1;
 }
 
-/* Push a list of names, which ends with NULL. */
-static void push_names(lua_State *L, const char *const *names)
+/* Push the kind of an option, in the form of `options.mismatch`, and its default. */
+static void push_kind(lua_State *L, const RpTaskOption *option, const char *const *choices)
 {
+  if (choices == NULL && rp_task_is_switch(option)) {
+    lua_pushliteral(L, "boolean");
+    lua_pushboolean(L, option->standard != 0);
+    return;
+  }
   lua_newtable(L);
-  for (int i = 0; names[i] != NULL; i++) {
-    lua_pushstring(L, names[i]);
+  for (int i = 0; choices != NULL && choices[i] != NULL; i++) {
+    lua_pushstring(L, choices[i]);
     lua_rawseti(L, -2, i + 1);
+  }
+  if (choices == NULL) {
+    rpl_set_integer(L, "smallest", option->smallest);
+    rpl_set_integer(L, "largest", option->largest);
+    lua_pushinteger(L, (lua_Integer)option->standard);
+  } else {
+    lua_pushstring(L, choices[0]);
   }
 }
 
 /*
 ** native.tasks.options(name)
-** The options of a kind of task, except the seed. Each has the fields name, meaning and standard
-** (the default); kind, the list of its values, if they are names; and, if it is an integer,
-** smallest and largest.
+** The options of a kind of task, except the seed, as rows {name, kind, default, documentation}.
 ** @param name string
-** @return table[] options
+** @return OptionRow[] rows
 */
 static int list_options(lua_State *L)
 {
-  rpl_check_count(L, "roper.tasks.options", 1);
-  const char *name = rpl_check_string(L, 1, NULL);
-  int kind = 0;
-  while (rp_task_kinds[kind] != NULL && strcmp(rp_task_kinds[kind]->name, name) != 0)
-    kind++;
-  if (rp_task_kinds[kind] == NULL)
-    luaL_argerror(L, 1, lua_pushfstring(L, "expected one of roper.tasks.list(), got %s", name));
+  rpl_check_count(L, "tasks.options", 1);
+  const RpTaskKind *kind = check_kind(L, 1);
   lua_newtable(L);
-  const RpTaskOption *options = rp_task_kinds[kind]->options;
-  for (int i = 0; options[i].name != NULL; i++) {
-    lua_newtable(L);
-    lua_pushstring(L, options[i].name);
-    lua_setfield(L, -2, "name");
-    lua_pushstring(L, options[i].meaning);
-    lua_setfield(L, -2, "meaning");
-    rpl_push_task_value(L, rp_task_kinds[kind], i, options[i].standard);
-    lua_setfield(L, -2, "standard");
-    if (rp_task_kinds[kind]->choices[i] != NULL) {
-      push_names(L, rp_task_kinds[kind]->choices[i]);
-      lua_setfield(L, -2, "kind");
-    } else if (!rp_task_is_switch(&options[i])) {
-      rpl_set_integer(L, "smallest", options[i].smallest);
-      rpl_set_integer(L, "largest", options[i].largest);
-    }
+  for (int i = 0; kind->options[i].name != NULL; i++) {
+    lua_createtable(L, 4, 0);
+    lua_pushstring(L, kind->options[i].name);
+    lua_rawseti(L, -2, 1);
+    push_kind(L, &kind->options[i], kind->choices[i]);
+    lua_rawseti(L, -3, 3);
+    lua_rawseti(L, -2, 2);
+    lua_pushstring(L, kind->options[i].meaning);
+    lua_rawseti(L, -2, 4);
     lua_rawseti(L, -2, i + 1);
   }
   return 1;
@@ -113,18 +363,35 @@ static int list_options(lua_State *L)
 
 static const luaL_Reg functions[] = {
     {"list", list_tasks},
+    {"new", new_problems},
     {"options", list_options},
+    {NULL, NULL},
+};
+
+static const luaL_Reg methods[] = {
+    {"answer", problems_answer},
+    {"batch", problems_batch},
+    {"chance", problems_chance},
+    {"explain", problems_explain},
+    {"floor", problems_floor},
+    {"grade", problems_grade},
+    {"longest", problems_longest},
+    {"poses", problems_poses},
+    {"positions", problems_positions},
+    {"question", problems_question},
+    {"targets", problems_targets},
+    {"words", problems_words},
     {NULL, NULL},
 };
 
 void rpl_open_tasks(lua_State *L)
 {
+  luaL_newmetatable(L, PROBLEMS);
+  lua_pushcfunction(L, problems_gc);
+  lua_setfield(L, -2, "__gc");
+  luaL_newlib(L, methods);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
   luaL_newlib(L, functions);
-  for (int i = 0; rp_task_kinds[i] != NULL; i++) {
-    lua_pushlightuserdata(L, (void *)rp_task_kinds[i]);
-    lua_pushfstring(L, "roper.tasks.%s", rp_task_kinds[i]->name);
-    lua_pushcclosure(L, new_task, 2);
-    lua_setfield(L, -2, rp_task_kinds[i]->name);
-  }
   lua_setfield(L, -2, "tasks");
 }

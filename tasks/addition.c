@@ -351,15 +351,6 @@ static void set_law(const RpTask *task, RpProblemLaw *law)
 }
 
 /*
-** @class AdditionOptions
-** @field length? integer = 641; tokens in a row
-** @field max_digits? integer = 8; maximum number of digits of an operand, up to 18
-** @field coupled? boolean = false; digits of the same significance share a position (Cho et al.
-**   2024, "position coupling")
-** @field seed? integer = 1; seed of its random stream
-*/
-
-/*
 ** function roper.tasks.addition(options)
 ** Step-by-step addition from the RoPER study: for each place, the ones place first, the sum of the
 ** digits and the carry; then the result.

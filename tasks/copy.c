@@ -107,14 +107,6 @@ static void set_law(const RpTask *task, RpProblemLaw *law)
 }
 
 /*
-** @class CopyOptions
-** @field length? integer = 161; tokens in a row
-** @field letters? integer = 20; maximum number of letters of a string, up to 319
-** @field alphabet? integer = 26; number of letters in use, at least 2
-** @field seed? integer = 1; seed of its random stream
-*/
-
-/*
 ** function roper.tasks.copy(options)
 ** Copying of a string of random length after a separator (Kazemnejad et al. 2023).
 **

@@ -170,17 +170,6 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
 }
 
 /*
-** @class NeedleOptions
-** @field length? integer = 208; tokens in a row
-** @field distance? integer = 3; smallest distance from the answer back to its source, in tokens, at
-**   least 3
-** @field spread? integer = 64; the distance is uniform from `distance` to `distance` + `spread`
-** @field before? integer = 0; filler tokens before the fact at the largest distance
-** @field alphabet? integer = 26; number of letters in the filler, up to 26
-** @field seed? integer = 1; seed of its random stream
-*/
-
-/*
 ** function roper.tasks.needle(options)
 ** Recall of one fact, a key and its value, amid filler: a needle in a haystack. The distance from
 ** the answer back to the value in the fact is an option, so that accuracy can be measured at short
@@ -200,7 +189,8 @@ const RpTaskKind rp_task_needle = {
     .options = {[LENGTH] = {"length", 2, 208, 1 << 20, "tokens in a row"},
                 [DISTANCE] = {"distance", SHORTEST, SHORTEST, MOST_FILLER,
                               "smallest distance from the answer back to its source"},
-                [SPREAD] = {"spread", 0, 64, MOST_FILLER, "by how much the distance varies"},
+                [SPREAD] = {"spread", 0, 64, MOST_FILLER,
+                            "the distance is uniform from `distance` to `distance` + `spread`"},
                 [BEFORE] = {"before", 0, 0, MOST_FILLER,
                             "filler tokens before the fact at the largest distance"},
                 [ALPHABET] = {"alphabet", 1, 26, 26, "number of letters in the filler"}},

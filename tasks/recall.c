@@ -209,13 +209,6 @@ static void set_law(const RpTask *task, RpProblemLaw *law)
 }
 
 /*
-** @class RecallOptions
-** @field length? integer = 161; tokens in a row
-** @field pairs? integer = 12; maximum number of pairs in a problem, up to 52
-** @field seed? integer = 1; seed of its random stream
-*/
-
-/*
 ** function roper.tasks.recall(options)
 ** Multi-query associative recall: pairs of a key and a value, then each key again as a query for
 ** its value (Zoology, Arora et al. 2023).

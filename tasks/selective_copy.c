@@ -147,15 +147,6 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
 }
 
 /*
-** @class SelectiveCopyOptions
-** @field length? integer = 261; tokens in a row
-** @field letters? integer = 16; letters to copy, up to 256
-** @field filler? integer = 96; filler tokens among the letters, up to 32768
-** @field alphabet? integer = 14; number of letters in use, from 2 to 26
-** @field seed? integer = 1; seed of its random stream
-*/
-
-/*
 ** function roper.tasks.selective_copy(options)
 ** Copying of letters that are scattered among filler (Mamba, Gu and Dao 2023; MAD, Poli et al.
 ** 2024). A model must find the letters by their content, because their places are random.

@@ -263,15 +263,6 @@ static void find_chance(const RpTask *task, double *right, double *nats)
 }
 
 /*
-** @class StateTrackingOptions
-** @field length? integer = 65; tokens in a row; all but the last are read
-** @field kind? "parity"|"flip_flop"|"s3"|"a5"|"s5" = "parity"; the automaton; s3, a5 and s5 are
-**   products of permutations
-** @field ignore? integer = 80; percentage of tokens of flip_flop that keep the state
-** @field seed? integer = 1; seed of its random stream
-*/
-
-/*
 ** function roper.tasks.state_tracking(options)
 ** The state of an automaton after every token (Liu et al. 2023; Merrill et al. 2024). The target of
 ** each position is the state after its token (`task:targets`). States are not part of the input, so
@@ -293,7 +284,8 @@ static void find_chance(const RpTask *task, double *right, double *nats)
 const RpTaskKind rp_task_state_tracking = {
     .name = "state_tracking",
     .options = {[LENGTH] = {"length", 2, 65, 1 << 20, "tokens in a row; all but the last are read"},
-                [KIND] = {"kind", 0, PARITY, S5, "the automaton whose state is tracked"},
+                [KIND] = {"kind", 0, PARITY, S5,
+                          "the automaton; s3, a5 and s5 are products of permutations"},
                 [IGNORE] = {"ignore", 0, 80, 99,
                             "percentage of tokens of flip_flop that keep the state"}},
     .choices = {[KIND] = kinds},

@@ -176,13 +176,6 @@ static void set_law(const RpTask *task, RpProblemLaw *law)
 }
 
 /*
-** @class SubstringIndexOptions
-** @field length? integer = 641; tokens in a row
-** @field letters? integer = 13; letters of the string, up to 100
-** @field seed? integer = 1; seed of its random stream
-*/
-
-/*
 ** function roper.tasks.substring_index(options)
 ** The suffix of a string from an index on, from the RoPER study.
 **

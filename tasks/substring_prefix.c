@@ -299,15 +299,6 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
 }
 
 /*
-** @class SubstringPrefixOptions
-** @field length? integer = 513; tokens in a row
-** @field alphabet? integer = 4; number of letters in use, from 2 to 26
-** @field random_length? integer = 4; letters of a random string
-** @field substring_length? integer = 40; letters of a substring
-** @field seed? integer = 1; seed of its random stream
-*/
-
-/*
 ** function roper.tasks.substring_prefix(options)
 ** Search for an earlier piece of the sequence and repeat it, from the RoPER study.
 **

@@ -1,6 +1,5 @@
 #include "tasks/task.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "core/base/interrupt.h"
@@ -91,61 +90,11 @@ void rp_task_word(const RpTask *task, int id, char *to)
     task->kind->word(task, id, to);
 }
 
-/* Fail for the byte at index `at` (from 0) of a text. */
-static void refuse_character(const RpTask *task, unsigned char byte, int64_t at)
-{
-  char shown[16], known[256];
-  for (int id = 0; id < task->sizes.vocabulary; id++)
-    rp_task_word(task, id, known + id);
-  snprintf(shown, sizeof shown, byte >= ' ' && byte <= '~' ? "\"%c\"" : "byte 0x%02X", byte);
-  rp_fail(RP_BAD_ARGUMENT,
-          "task:encode: expected the characters of %s, \"%.*s\", got %s at index %lld",
-          task->kind->name, task->sizes.vocabulary, known, shown, (long long)at + 1);
-}
-
-/* Fail for the word at index `at` (from 0) of a text. */
-static void refuse_word(const RpTask *task, RpText text, int64_t at)
-{
-  char shown[RP_LONGEST_WORD], first[RP_LONGEST_WORD], second[RP_LONGEST_WORD];
-  const int width = task->sizes.width;
-  const int bytes = (int)(text.bytes - at < width ? text.bytes - at : width);
-  for (int i = 0; i < bytes; i++)
-    shown[i] = text.start[at + i] >= ' ' && text.start[at + i] <= '~' ? text.start[at + i] : '?';
-  rp_task_word(task, 0, first);
-  rp_task_word(task, 1, second);
-  rp_fail(RP_BAD_ARGUMENT,
-          "task:encode: expected tokens of %s, such as \"%.*s\" and \"%.*s\", got \"%.*s\" at "
-          "index %lld",
-          task->kind->name, width, first, width, second, bytes, shown, (long long)at + 1);
-}
-
 int rp_task_find(const RpTask *task, const char *start)
 {
   if (task->kind->characters != NULL)
     return task->ids[(unsigned char)*start];
   return task->kind->find(task, start);
-}
-
-RpTensor *rp_task_encode(const RpTask *task, RpText text)
-{
-  const int width = task->sizes.width;
-  const int64_t count = (text.bytes + width - 1) / width;
-  RpTensor *tensor = rp_tensor_new(RP_INT32, 1, &count);
-  if (tensor == NULL)
-    return NULL;
-  int32_t *ids = rp_tensor_data(tensor);
-  for (int64_t at = 0, i = 0; at < text.bytes; at += width, i++) {
-    ids[i] = text.bytes - at < width ? -1 : rp_task_find(task, text.start + at);
-    if (ids[i] < 0) {
-      if (width == 1)
-        refuse_character(task, (unsigned char)text.start[at], at);
-      else
-        refuse_word(task, text, at);
-      rp_tensor_release(tensor);
-      return NULL;
-    }
-  }
-  return tensor;
 }
 
 /* Write the bytes of `count` packed ids to `text`; messages begin with `function`. */
@@ -159,25 +108,6 @@ static RpStatus decode_packed(const RpTask *task, const char *function, const in
     text[i] = (char)byte_of(task, ids[i]);
   }
   return RP_OK;
-}
-
-RpStatus rp_task_decode(const RpTask *task, RpTensor *ids, char *text)
-{
-  if (ids->dtype != RP_INT32 || ids->rank != 1)
-    return rp_fail(RP_BAD_ARGUMENT, "task:decode: expected int32 ids of one axis, got %s %s",
-                   rp_dtype_name(ids->dtype), rp_tensor_shape_text(ids));
-  RpTensor *packed = rp_tensor_contiguous(ids);
-  if (packed == NULL)
-    return rp_last_status();
-  RpStatus status =
-      decode_packed(task, "task:decode", rp_tensor_data(packed), packed->shape[0], text);
-  if (status == RP_OK && task->kind->characters == NULL) {
-    const int32_t *id = rp_tensor_data(packed);
-    for (int64_t i = 0; i < packed->shape[0]; i++)
-      rp_task_word(task, id[i], text + i * task->sizes.width);
-  }
-  rp_tensor_release(packed);
-  return status;
 }
 
 /* Explain the row of `length` characters. */

@@ -162,15 +162,6 @@ void rp_task_free(RpTask *task);
 */
 RpStatus rp_task_batch(RpTask *task, int64_t rows, RpTensor **tokens, RpTensor **answers);
 
-/* The ids of `text`, int32 [n]; NULL with RP_BAD_ARGUMENT for text not in the vocabulary. */
-RpTensor *rp_task_encode(const RpTask *task, RpText text);
-
-/*
-** Write the texts of `ids`, int32 [n], to `text`, which has room for n sizes.width characters.
-** RP_BAD_ARGUMENT for another dtype or rank, or an id outside the vocabulary.
-*/
-RpStatus rp_task_decode(const RpTask *task, RpTensor *ids, char *text);
-
 /*
 ** Set *positions to the positions of `tokens`, int32 [rows, n], to pass to a model:
 ** float64 [rows, n], owned by the caller, or NULL if they are 0, 1, 2, ...

@@ -31,9 +31,6 @@ keeper = roper.position.accumulated{dim = 4, heads = 2, d_model = 8}
 rope = roper.position.rope{dim = 4}
 linear, norm = roper.nn.Linear{inputs = 3, outputs = 2}, roper.nn.LayerNorm{features = 3}
 adam, sgd = roper.optim.Adam{}, roper.optim.SGD{}
-text = roper.tasks.text{files = folder .. "/text.txt", documents = "paragraphs",
-  tokenizer = "bytes", length = 4, validation = 0.5, cache = folder .. "/cache"}
-published, published_task = roper.import("tests/fixtures/published/gpt2")
 config = roper.experiment.configure("copy", {preset = "smoke"})
 run = {config = config, folder = folder .. "/none", status = "waiting", provenance = {},
   metrics = {}}
@@ -49,8 +46,8 @@ local OBJECTS <const> = {
   LayerNorm = "norm", RMSNorm = "roper.nn.RMSNorm{features = 3}", Dropout = "roper.nn.Dropout()",
   ReLU = "roper.nn.ReLU()", GELU = "roper.nn.GELU()", Sequential = "roper.nn.Sequential(linear)",
   Cache = "cache", CacheLayer = "cache:layer(1)", Adam = "adam", SGD = "sgd",
-  Positions = "positions", TaskRandom = "roper.tasks.random(1)", TextTask = "text",
-  PublishedTask = "published_task", Run = "run", TrainingState = "state", table = "{}",
+  Positions = "positions", TaskRandom = "roper.tasks.random(1)", Run = "run",
+  TrainingState = "state", table = "{}",
   any = "1", ["nil"] = "nil", string = "'name'", number = "0.5", integer = "1", boolean = "true",
   ["function"] = "print", ["fun"] = "function(...) return ... end",
 }

@@ -120,7 +120,8 @@ for _, entry in ipairs(operations()) do
   end
 end
 
-local task = core.tasks.substring_index { length = SHAPE.length + 1, letters = 13, seed = 1 }
+local task = require("roper.tasks").substring_index { length = SHAPE.length + 1, letters = 13,
+  seed = 1 }
 local run = training.new(SHAPE, "roper")
 local done = 0
 for _, steps in ipairs { 0, STEPS } do

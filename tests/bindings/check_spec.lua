@@ -1,3 +1,4 @@
+local core = require("roper.core")
 local roper = require("roper")
 
 local function options_of_rope(options)
@@ -18,7 +19,7 @@ describe("option tables", function()
 
   it("compare names and choices to their end", function()
     assert.error_matches(options_of_rope({ dim = 8, ["base\0"] = 5 }), "unknown option base")
-    assert.error_matches(function() roper.tasks.state_tracking({ kind = "s3\0" }) end,
+    assert.error_matches(function() core.tasks.new("state_tracking", { kind = "s3\0" }) end,
       "option kind: expected one of parity, .*, got \"s3\\0\"")
     assert.error_matches(function() roper.matmul_precision("float32\0") end,
       "expected one of .*float32")
@@ -41,7 +42,6 @@ describe("option tables", function()
   end)
 
   it("are read without metamethods", function()
-    local core = require("roper.core")
     local options = setmetatable({ dim = 8 }, { __index = function() error("asked") end })
     assert.equal(8, core.rotary(options):options().dim)
   end)
@@ -134,7 +134,6 @@ describe("rank", function()
 end)
 
 describe("surplus arguments", function()
-  local core = require("roper.core")
 
   -- Functions that take as many arguments as there are, or a shape as numbers.
   local OPEN = { enable_grad = true, no_grad = true, interrupt_call = true,

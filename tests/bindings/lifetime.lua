@@ -1,4 +1,4 @@
---- Calls every C function on tensors or tasks while finalizers, lists and options close its
+--- Calls every C function on tensors or problems while finalizers, lists and options close its
 -- arguments. Each call is repeated: the first opportunity is taken, then the second and so on,
 -- until the call has no more. It must return the right result or raise an error. Prints the calls
 -- that did neither and, at the end, the number of calls.
@@ -7,7 +7,7 @@ local core = require "roper.core"
 -- The attack
 
 local chances, struck -- until the attack, and whether it happened
-local victims, wiped -- tensors and tasks to close, tables to empty
+local victims, wiped -- tensors and problems to close, tables to empty
 local collecting = false
 
 local function chance()
@@ -492,48 +492,34 @@ for name, arguments in pairs({ matrix = { 1 }, only = { "q" }, thetas = {}, opti
   end
 end
 
-local function task()
-  return core.tasks.addition({ max_digits = 1, length = 30, seed = 1 })
+local function problems()
+  return core.tasks.new("addition", { max_digits = 1, length = 30 })
 end
 
-calls["task:decode"] = function(list)
-  local addition, ids = task(), integers({ 4, 5, 2, 6 })
-  local given = list({ 4, 5, 2, 6 })
-  return { addition, ids }, function() return addition:decode(ids), addition:decode(given) end
-end
-
-calls["task:decode more"] = function()
-  local addition = task()
-  local ids = core.full({ 5000 }, 4, "int32")
-  return { addition, ids }, function() return addition:decode(ids) end
-end
-
-calls["task:explain"] = function()
-  local addition = task()
-  local tokens = addition:batch(2)
+calls["problems:explain"] = function()
+  local addition = problems()
+  local tokens = addition:batch(2, 1, 0)
   return { addition, tokens }, function() return addition:explain(tokens) end
 end
 
-calls["task:targets"] = function()
-  local tracking = core.tasks.state_tracking({ kind = "s3", length = 9, seed = 1 })
-  local tokens = tracking:batch(2)
+calls["problems:targets"] = function()
+  local tracking = core.tasks.new("state_tracking", { kind = "s3", length = 9 })
+  local tokens = tracking:batch(2, 1, 0)
   return { tracking, tokens }, function() return tracking:targets(tokens) end
 end
 
-calls["task:positions"] = function()
-  local addition = core.tasks.addition({ coupled = true, length = 30, seed = 1 })
-  local tokens = addition:batch(2)
+calls["problems:positions"] = function()
+  local addition = core.tasks.new("addition", { coupled = true, length = 30 })
+  local tokens = addition:batch(2, 1, 0)
   return { addition, tokens }, function() return addition:positions(tokens) end
 end
 
-for name, arguments in pairs({ batch = { 2 }, encode = { "12+3" }, question = {}, vocabulary = {},
+for name, arguments in pairs({ batch = { 2, 1, 0 }, question = { 1, 0 }, words = {},
   answer = { "?d=1+3;" }, poses = { "?d=1+3;" }, grade = { "?d=1+3;", "4" }, floor = {},
-  chance = {}, longest = {}, random = {}, name = {}, has_problems = {}, set_random = { 1, 2 },
-  length = {}, stop = {}, options = {}, hash = {}, tostring = {} }) do
-  calls["task:" .. name] = function()
-    local addition = task()
-    local f = addition[name] or tostring
-    return { addition }, function() return f(addition, table.unpack(arguments)) end
+  chance = {}, longest = {} }) do
+  calls["problems:" .. name] = function()
+    local addition = problems()
+    return { addition }, function() return addition[name](addition, table.unpack(arguments)) end
   end
 end
 
@@ -607,7 +593,7 @@ check_all("", core)
 check_all("", tensor)
 check_all("", tensor.methods)
 check_all("rotary:", debug.getmetatable(core.rotary({ dim = 2 })).__index)
-check_all("task:", debug.getmetatable(task()).__index)
+check_all("problems:", debug.getmetatable(problems()).__index)
 check_all("corpus:", debug.getregistry()["roper.corpus"].__index)
 
 -- The calls

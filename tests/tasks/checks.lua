@@ -1,7 +1,29 @@
 local assert = require("luassert")
+local roper = require("roper")
 local tables = require("roper.base.tables")
 
 local M = {}
+
+--- The smallest and largest value of an option, or all of its few.
+---@param kind any of the row of the option
+---@return any[]
+function M.ends(kind)
+  return type(kind) == "table" and (kind.smallest and { kind.smallest, kind.largest } or kind)
+    or { false, true }
+end
+
+--- Options of a task for small problems, without its defaults where there is a choice.
+---@param name string
+---@return table options
+function M.small(name)
+  local options = { seed = 7 }
+  for _, row in ipairs(roper.tasks.options(name)) do
+    local least, most = table.unpack(M.ends(row[2]))
+    options[row[1]] = math.type(least) and math.min(least + 3, most) or least == false or least
+  end
+  options.length = 50
+  return options
+end
 
 --- Check that every row of a new batch follows a task's definition, and that the answers are
 --- marked.

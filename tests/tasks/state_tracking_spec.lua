@@ -175,7 +175,7 @@ describe("state_tracking:vocabulary", function()
   it("rejects words that are not in it", function()
     local task = task_of("s5")
     for text, got in pairs({ ["1234512346"] = '"12346" at index 6', ["123"] = '"123" at index 1',
-      ["12345\n2345"] = '"%?2345" at index 6' }) do
+      ["12345\n2345"] = '"\\n2345" at index 6' }) do
       assert.error_matches(function() task:encode(text) end,
         'expected tokens of state_tracking, such as "12345" and "12354", got ' .. got)
     end

@@ -17,6 +17,9 @@ local M = {}
 ---@field [3] any default; an option with a default is optional
 ---@field [4]? string documentation
 ---@field type? string in the notation of LuaLS, if it does not follow from the kind
+---@field required? boolean it must be given where others decide about it, although its kind is
+---   optional
+---@field is_hidden? boolean it does not change the result, such as a folder for a cache
 ---@field shown? string the default in the documentation, if it is computed
 ---@field was? string its name in earlier versions, which still works
 
@@ -270,6 +273,13 @@ local function is_optional(row)
   return row[3] ~= nil or type(row[2]) == "table" or row[2]:sub(-1) == "?"
 end
 
+--- Must an option be given?
+---@param row OptionRow
+---@return boolean yes
+function M.is_required(row)
+  return row.required or not is_optional(row)
+end
+
 --- Options as a documentation comment: a class with a field for each row.
 ---@param class string
 ---@param rows OptionRow[] parent, text: as for `define`
@@ -281,7 +291,8 @@ function M.comment(class, rows)
     local default = row.shown or type(row[3]) == "string" and ('"%s"'):format(row[3])
       or type(row[3]) == "table" and "{}" or tostring(row[3]):gsub("e([-+])0", "e%1")
     local text = { default ~= "nil" and "= " .. default or nil }
-    text[#text + 1] = row[4]
+    text[#text + 1] = row[4] and row[2].smallest
+      and ("%s, from %d to %d"):format(row[4], row[2].smallest, row[2].largest) or row[4]
     lines[#lines + 1] = ("---@field %s%s %s %s"):format(row[1], is_optional(row) and "?" or "",
       type_of(row), table.concat(text, "; "))
   end

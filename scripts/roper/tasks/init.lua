@@ -1,21 +1,30 @@
---- Task types: one constructor each. A task is a stream of rows for training. The built-in tasks
---- with problems are implemented in C (folder `tasks`); `text` reads files; `register` adds your
---- own.
+--- Constructors of tasks, one for each kind. A task is a stream of rows to train on. The built-in
+--- tasks with problems are implemented in C (folder `tasks`); `text` reads files; `register` adds
+--- your own.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
+local generated = require "roper.tasks.generated"
 local options_of = require "roper.base.options"
 local own = require "roper.tasks.own"
 local registered = require "roper.base.registered"
 local tables = require "roper.base.tables"
+local task = require "roper.tasks.task"
 local text = require "roper.tasks.text"
 
-local M = tables.merged(core.tasks)
+local M = {}
+
+local built_in = { text = text.KIND } ---@type table<string, TaskKind>
 
 M.text = text.new
 M.random = require("roper.tasks.own.random").random
 
--- Options of the tasks that are not implemented in C.
-local OPTIONS <const> = { text = text.OPTIONS }
+for _, name in ipairs(core.tasks.list()) do
+  local kind = generated.kind(name)
+  built_in[name] = kind
+  M[name] = function(options)
+    return task.create(kind, options)
+  end
+end
 
 --- The names of all tasks, in alphabetical order; registered ones are included.
 ---
@@ -23,9 +32,7 @@ local OPTIONS <const> = { text = text.OPTIONS }
 ---     "addition"	"copy"	"needle"
 ---@return string[] names
 function M.list()
-  local names = tables.joined(core.tasks.list(), tables.keys(OPTIONS), own.names())
-  table.sort(names)
-  return names
+  return tables.keys(built_in, tables.set(own.names()))
 end
 
 --- Does a task have problems with questions and answers? All do but `text`, which has only rows.
@@ -36,51 +43,27 @@ end
 ---@return boolean yes
 function M.has_problems(name)
   arguments.check("tasks.has_problems", "name", "string", name)
-  return core.tasks[name] ~= nil or own.find(name) ~= nil
+  local kind = built_in[name] or own.find(name)
+  return kind ~= nil and kind.has_problems
 end
 
----@class TaskOption
----@field name string
----@field meaning string
----@field kind? string|string[] the kind of its value, in the form of `options.mismatch`; by default
----   an integer if `smallest` is set, else a boolean
----@field smallest? integer
----@field largest? integer
----@field standard? any the default
----@field required? boolean
-
---- The options of a task, without the seed.
+--- The options of a task, without the seed: rows {name, kind, default, documentation}. A kind is a
+--- list of choices, {smallest =, largest =} for integers, or a name such as "boolean" or "size".
 ---
 --- Errors: an unknown name; the message suggests the nearest one.
 ---
----     > roper.tasks.options "addition"
+---     > roper.tasks.options "addition"[2]
 ---     {
----       {
----         largest = 1048576,
----         meaning = "tokens in a row",
----         name = "length",
----         smallest = 2,
----         standard = 641
----       },
----       {
----         largest = 18,
----         meaning = "maximum number of digits of an operand",
----         name = "max_digits",
----         smallest = 1,
----         standard = 8
----       },
----       {
----         meaning = "digits of the same significance share a position",
----         name = "coupled",
----         standard = false
----       }
+---       "max_digits", {largest = 18, smallest = 1}, 8,
+---       "maximum number of digits of an operand"
 ---     }
 ---@param name string
----@return TaskOption[] options
+---@return OptionRow[] rows
 function M.options(name)
   arguments.check("tasks.options", "name", M.list(), name)
-  local definition = own.find(name)
-  return OPTIONS[name] or definition and definition.fields or core.tasks.options(name)
+  return tables.map((built_in[name] or own.find(name)).rows, function(row)
+    return row[1] ~= "seed" and not row.is_hidden and tables.merged(row) or nil
+  end)
 end
 
 --- Registers a task of your own, so that its name can be used like that of any other task, and as
@@ -121,9 +104,9 @@ function M.register(name, definition)
     error(("%stasks.register: %s is a built-in task or a function of roper.tasks; choose another "
       .. "name"):format(lead, name), 0)
   end
-  local prepared = own.prepare(name, definition, mark)
-  own.add(name, prepared, 2)
-  M[name] = prepared.make
+  local kind = own.prepare(name, definition, mark)
+  own.add(kind, 2)
+  M[name] = kind.make
 end
 
 return M

@@ -33,7 +33,7 @@ local OPTIONS <const> = options_of.define("ValidationLossOptions", {
 ---
 --- Errors: an option is unknown; a row is longer than the text for validation.
 ---@param model Transformer
----@param task TextTask
+---@param task task of text
 ---@param options? ValidationLossOptions
 ---@return table found loss, in nats per token; perplexity; bits_per_byte, comparable between
 ---   vocabularies; tokens; by_position: {first, last, loss} by the number of preceding tokens

@@ -10,7 +10,7 @@ local PROMPT <const> = "?d=1+2;"
 return function(options)
   local shape = options.shape
   core.seed(1)
-  local task = core.tasks.addition { length = 64, seed = 1 }
+  local task = require("roper.tasks").addition { length = 64, seed = 1 }
   local model = training.model(shape, task:vocabulary(), "rope")
   local prompts = {}
   for i = 1, options.batch do

@@ -13,7 +13,7 @@ end
 return function(options)
   local shape = options.shape
   core.seed(1)
-  local task = core.tasks.addition { length = 64, seed = 1 }
+  local task = require("roper.tasks").addition { length = 64, seed = 1 }
   local model = training.model(shape, task:vocabulary(), "roper")
   local questions, texts, most = {}, {}, 0
   for i = 1, options.problems do

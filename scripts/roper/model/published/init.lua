@@ -144,7 +144,7 @@ options_of.define("ImportOptions", {
 ---@param folder string
 ---@param options? ImportOptions
 ---@return Transformer model
----@return PublishedTask task the vocabulary, for `roper.generate`: the folder's tokenizer.model, if
+---@return task task the vocabulary, for `roper.generate`: the folder's tokenizer.model, if
 ---   it has one, which SentencePiece reads; otherwise texts are token ids, such as "464 3290"
 function M.import(folder, options)
   arguments.check("import", "folder", "string", folder)

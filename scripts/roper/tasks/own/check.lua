@@ -7,7 +7,7 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
-local fail, text_of = problems.fail, problems.text
+local fail = problems.fail
 
 -- Problems that are drawn twice.
 local CHECKED <const> = 16
@@ -17,66 +17,67 @@ local MOST_ARRIVED <const> = 24
 
 -- Raises an error if a position depends on later tokens: generation computes positions as tokens
 -- arrive.
-local function check_positions(task, question, answer)
+local function check_positions(source, question, answer)
   local ids = tables.joined(question, answer)
-  local whole = problems.positions(task, ids)
+  local whole = problems.positions(source, ids)
   for count = #question, math.min(#ids, #question + MOST_ARRIVED) do
-    local now = problems.positions(task, table.move(ids, 1, count, 1, {}))
+    local now = problems.positions(source, table.move(ids, 1, count, 1, {}))
     for i = count == #question and 1 or count, count do
       if now[i] ~= whole[i] then
-        fail(task, ("positions: expected positions that do not depend on later tokens, got %s for "
-          .. "token %d of %q, but %s before the tokens after token %d arrive"):format(
-          numbers.exact(whole[i]), i, text_of(task, ids), numbers.exact(now[i]), count))
+        fail(source, ("positions: expected positions that do not depend on later tokens, got %s "
+          .. "for token %d of %q, but %s before the tokens after token %d arrive"):format(
+          numbers.exact(whole[i]), i, source.tokenizer:text(ids), numbers.exact(now[i]), count))
       end
     end
   end
 end
 
 -- Raises an error unless the functions of the definition agree about a problem.
-local function check_problem(task, question, answer)
-  local definition, asked, right = task.definition, text_of(task, question), text_of(task, answer)
-  task.answers[asked] = right
+local function check_problem(source, question, answer)
+  local definition, tokenizer = source.definition, source.tokenizer
+  local asked, right = tokenizer:text(question), tokenizer:text(answer)
+  source.answers[asked] = right
   if definition.answer then
-    local found = problems.call(task, "answer", asked, tables.merged(task.settings))
+    local found = problems.call(source, "answer", asked, tables.merged(source.settings))
     if not definition.grade and found ~= right then
-      fail(task, ("answer: expected %q, which generate returns for %q, got %s"):format(right, asked,
-        options_of.shown(found)))
+      fail(source, ("answer: expected %q, which generate returns for %q, got %s"):format(right,
+        asked, options_of.shown(found)))
     end
   end
-  if not task:grade(asked, right) then
-    fail(task, ("grade: expected true for %q, which generate returns for %q, got false"):format(
+  if not source:grade(asked, right) then
+    fail(source, ("grade: expected true for %q, which generate returns for %q, got false"):format(
       right, asked))
   end
   if definition.positions then
-    check_positions(task, question, answer)
+    check_positions(source, question, answer)
   end
 end
 
 --- Raises an error unless the definition of a new task gives valid problems, and the same ones if
 --- they are drawn again.
----@param task OwnTask
+---@param source OwnSource
 ---@return string digits a hash of these problems
-function M.check(task)
+function M.check(source)
   local size, texts = nil, {}
   for index = 0, CHECKED - 1 do
-    local question, answer = problems.draw(task, index)
-    local question_again, answer_again = problems.draw(task, index)
-    local first, second = text_of(task, tables.joined(question, answer)),
-      text_of(task, tables.joined(question_again, answer_again))
+    local question, answer = problems.draw(source, source.settings.seed, index)
+    local question_again, answer_again = problems.draw(source, source.settings.seed, index)
+    local first = source.tokenizer:text(tables.joined(question, answer))
+    local second = source.tokenizer:text(tables.joined(question_again, answer_again))
     if first ~= second then
-      fail(task, ("generate: expected the same problem for the same seed, got %q, then %q; use the "
-        .. "random numbers of its second argument, not math.random, and keep no state"):format(
+      fail(source, ("generate: expected the same problem for the same seed, got %q, then %q; use "
+        .. "the random numbers of its second argument, not math.random, and keep no state"):format(
         first, second))
     end
     size, texts[#texts + 1] = size or #answer, first
-    if #answer ~= size and not task.definition.stop and not task.definition.grade then
-      fail(task, ("generate: expected answers of one length, or a definition with stop, got "
+    if #answer ~= size and not source.definition.stop and not source.definition.grade then
+      fail(source, ("generate: expected answers of one length, or a definition with stop, got "
         .. "answers of %d and %d tokens"):format(size, #answer))
     end
-    check_problem(task, question, answer)
+    check_problem(source, question, answer)
   end
-  task.answers = {}
-  task:floor()
+  source.answers = {}
+  source:floor()
   return hash.of(table.concat(texts, "\n"))
 end
 

@@ -126,10 +126,11 @@ end
 --- Checks a definition.
 ---
 --- Errors: a member is unknown, missing or of another type.
+---@param name string of the task
 ---@param where string the start of messages
 ---@param given any
----@return table definition with rows: of all options; words: the prepared vocabulary
-function M.check(where, given)
+---@return table definition with name; where; rows: of all options; words: the tokenizer
+function M.check(name, where, given)
   local function fail(text)
     error(("%s: %s"):format(where, text), 0)
   end
@@ -144,7 +145,8 @@ function M.check(where, given)
   if problem then
     fail("vocabulary: " .. problem)
   end
-  definition.words = words.new(table.move(definition.vocabulary, 1, #definition.vocabulary, 1, {}))
+  definition.name, definition.where = name, where
+  definition.words = words.new(name, definition.vocabulary)
   if definition.stop and not definition.words.ids[definition.stop] then
     fail(("stop: expected a token of the vocabulary, got %q"):format(definition.stop))
   end
@@ -162,30 +164,13 @@ function M.check(where, given)
   if longer ~= nil and type(longer) ~= "function" and not is_list_of("string", longer) then
     fail("longer: expected a list of options or a function, got " .. options_of.shown(longer))
   end
-  for _, name in ipairs(type(longer) == "table" and longer or {}) do
-    if not tables.set(names)[name] then
-      fail(("longer: no option %q with a number%s"):format(name,
-        suggest.hint(name, names, "there are")))
+  for _, option in ipairs(type(longer) == "table" and longer or {}) do
+    if not tables.set(names)[option] then
+      fail(("longer: no option %q with a number%s"):format(option,
+        suggest.hint(option, names, "there are")))
     end
   end
   return definition
-end
-
---- Returns the options of a definition without the seed.
----@param definition table from `check`
----@return TaskOption[] options
-function M.options(definition)
-  local list = {}
-  for i = 1, #definition.rows - 1 do
-    local name, kind, default, text = table.unpack(definition.rows[i], 1, 4)
-    local plain = type(kind) == "string" and kind:gsub("%?$", "") or kind
-    list[i] = { name = name, meaning = (text:gsub("`", "")), standard = default,
-      smallest = type(plain) == "table" and plain.smallest or nil,
-      largest = type(plain) == "table" and plain.largest or nil,
-      kind = not (type(plain) == "table" and plain.smallest) and plain or nil,
-      required = default == nil and plain == kind and type(kind) == "string" or nil }
-  end
-  return list
 end
 
 return M

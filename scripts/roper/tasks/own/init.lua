@@ -3,7 +3,8 @@ local definitions = require "roper.tasks.own.definition"
 local options_of = require "roper.base.options"
 local registered = require "roper.base.registered"
 local tables = require "roper.base.tables"
-local task = require "roper.tasks.own.task"
+local sources = require "roper.tasks.own.source"
+local task = require "roper.tasks.task"
 
 local M = {}
 
@@ -30,35 +31,36 @@ end
 ---@param name string
 ---@param given table as `roper.tasks.register` takes it
 ---@param mark string after its name in messages: the file that registers it, in parentheses
----@return table definition with make: the constructor
+---@return TaskKind kind with make: the constructor
 function M.prepare(name, given, mark)
-  local where = ("task %s%s"):format(name, mark)
-  local definition = definitions.check(where, given)
-  definition.where = where
-  definition.make = task.constructor(name, definition)
-  definition.fields = definitions.options(definition)
-  registered.document(definition.make, comments_of(name, definition))
-  local needs = tables.map(definition.fields, function(option) return option.required end)
-  if not needs[1] then
-    definition.make()
+  local kind = definitions.check(name, ("task %s%s"):format(name, mark), given)
+  kind.source, kind.has_problems = sources.new, true
+  function kind.make(options)
+    return task.create(kind, options)
   end
-  return definition
+  registered.document(kind.make, comments_of(name, kind))
+  local needs = tables.map(kind.rows, function(row)
+    return options_of.is_required(row) or nil
+  end)
+  if not needs[1] then
+    kind.make()
+  end
+  return kind
 end
 
---- Makes a prepared definition known.
+--- Makes a prepared kind known.
 ---
 --- Errors: another file registered the name.
----@param name string
----@param definition table from `prepare`
+---@param kind TaskKind from `prepare`
 ---@param level integer of the stack; 1 is the caller
-function M.add(name, definition, level)
-  registered.claim("task", name, level + 1)
-  by_name[name] = definition
+function M.add(kind, level)
+  registered.claim("task", kind.name, level + 1)
+  by_name[kind.name] = kind
 end
 
---- The definition of a registered task.
+--- The kind of a registered task.
 ---@param name string
----@return table? definition nil if there is none
+---@return TaskKind? kind nil if there is none
 function M.find(name)
   return by_name[name]
 end

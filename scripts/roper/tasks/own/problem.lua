@@ -4,24 +4,23 @@ local diagnostics = require "roper.base.diagnostics"
 local options_of = require "roper.base.options"
 local random = require "roper.tasks.own.random"
 local tables = require "roper.base.tables"
-local words = require "roper.tasks.words"
 
 local M = {}
 
 --- Raises an error with the name of a task and of its file.
----@param task OwnTask
+---@param source OwnSource
 ---@param text string
-function M.fail(task, text)
-  error(("%s: %s"):format(task.definition.where, text), 0)
+function M.fail(source, text)
+  error(("%s: %s"):format(source.definition.where, text), 0)
 end
 
 --- Calls a function of a task's definition. An error gets the name of the task and of its file.
----@param task OwnTask
+---@param source OwnSource
 ---@param name string of the function
 ---@param ... any its arguments
 ---@return any ... its results
-function M.call(task, name, ...)
-  local results = table.pack(pcall(task.definition[name], ...))
+function M.call(source, name, ...)
+  local results = table.pack(pcall(source.definition[name], ...))
   if results[1] then
     return table.unpack(results, 2, results.n)
   elseif diagnostics.is_interrupt(results[2]) then
@@ -29,7 +28,7 @@ function M.call(task, name, ...)
   end
   local message = diagnostics.text_of(results[2])
   local place, text = message:match "^([^\n]-:%d+): (.*)$"
-  M.fail(task, ("%s raised an error%s: %s"):format(name, place and (" (%s)"):format(place) or "",
+  M.fail(source, ("%s raised an error%s: %s"):format(name, place and (" (%s)"):format(place) or "",
     text or message))
 end
 
@@ -39,30 +38,30 @@ local function part_name(index, part)
 end
 
 -- Converts a text or a list of tokens from `generate` to ids.
-local function ids_of(task, what, value)
-  local vocabulary = task.definition.words
+local function ids_of(source, what, value)
+  local vocabulary = source.tokenizer
   if type(value) == "string" then
-    local ids, at = words.encode(vocabulary, value)
+    local ids, at = vocabulary:find(value)
     if not ids then
-      M.fail(task, ("%s: expected tokens of the vocabulary, got %q at index %d of %q"):format(what,
-        words.character(value, at), at, value))
+      M.fail(source, ("%s: expected tokens of the vocabulary, got %q at index %d of %q"):format(
+        what, vocabulary:shown(value, at), at, value))
     end
     return ids
   elseif type(value) ~= "table" then
-    M.fail(task, ("%s: expected a text or a list of tokens, got %s"):format(what,
+    M.fail(source, ("%s: expected a text or a list of tokens, got %s"):format(what,
       options_of.shown(value)))
   end
   local ids = {}
   for i = 1, math.max(#value, tables.count(value)) do
     ids[i] = vocabulary.ids[value[i]]
     if not ids[i] then
-      M.fail(task, ("%s: expected a list of tokens of the vocabulary, got %s at index %d"):format(
+      M.fail(source, ("%s: expected a list of tokens of the vocabulary, got %s at index %d"):format(
         what, options_of.shown(value[i]), i))
     end
   end
-  local again = words.encode(vocabulary, table.concat(value))
+  local again = vocabulary:find(table.concat(value))
   if not again or table.concat(again, " ") ~= table.concat(ids, " ") then
-    M.fail(task, ("%s: %q reads as other tokens than those of the list, since the longest token "
+    M.fail(source, ("%s: %q reads as other tokens than those of the list, since the longest token "
       .. "that fits is read; use tokens that differ in how they begin"):format(what,
       table.concat(value)))
   end
@@ -70,75 +69,68 @@ local function ids_of(task, what, value)
 end
 
 -- Raises an error unless an answer contains the stop token exactly once, at its end.
-local function check_stop(task, what, ids)
-  local stop = task.definition.words.ids[task.definition.stop]
+local function check_stop(source, what, ids)
+  local stop = source.tokenizer.ids[source.definition.stop]
   for i, id in ipairs(ids) do
     if (id == stop) ~= (i == #ids) then
-      M.fail(task, ("%s: expected the stop token %q at its end and nowhere else, got %q"):format(
-        what, task.definition.stop, words.decode(task.definition.words.words, ids)))
+      M.fail(source, ("%s: expected the stop token %q at its end and nowhere else, got %q"):format(
+        what, source.definition.stop, source.tokenizer:text(ids)))
     end
   end
 end
 
---- Draws a problem of a task.
+--- Draws a problem of a source.
 ---
 --- Errors: the definition raises an error, uses other random numbers, leaves its vocabulary, or
 --- exceeds the length of a row.
----@param task OwnTask
+---@param source OwnSource
+---@param seed integer
 ---@param index integer of the problem, from 0
 ---@return integer[] question ids
 ---@return integer[] answer ids
-function M.draw(task, index)
-  local seed, counter = core.random_state()
-  local question, answer = M.call(task, "generate", tables.merged(task.settings),
-    random.random(task.seed, index))
-  local seed_after, counter_after = core.random_state()
-  if seed ~= seed_after or counter ~= counter_after then
-    core.random_state(seed, counter)
-    M.fail(task, "generate: expected random numbers from its second argument only, but it used "
+function M.draw(source, seed, index)
+  local state, counter = core.random_state()
+  local question, answer = M.call(source, "generate", tables.merged(source.settings),
+    random.random(seed, index))
+  local state_after, counter_after = core.random_state()
+  if state ~= state_after or counter ~= counter_after then
+    core.random_state(state, counter)
+    M.fail(source, "generate: expected random numbers from its second argument only, but it used "
       .. "roper's global generator")
   end
-  local length = task.settings.length
+  local length = source.settings.length
   if answer == nil then
-    local row = ids_of(task, part_name(index, "the row"), question)
+    local row = ids_of(source, part_name(index, "the row"), question)
     if #row ~= length then
-      M.fail(task, part_name(index, ("expected a question and an answer, or a row of length = %d "
+      M.fail(source, part_name(index, ("expected a question and an answer, or a row of length = %d "
         .. "tokens, got one value of %d tokens"):format(length, #row)))
     end
     question, answer = table.move(row, 1, 1, 1, {}), table.move(row, 2, length, 1, {})
   else
-    question = ids_of(task, part_name(index, "the question"), question)
-    answer = ids_of(task, part_name(index, "the answer"), answer)
+    question = ids_of(source, part_name(index, "the question"), question)
+    answer = ids_of(source, part_name(index, "the answer"), answer)
   end
   if #question == 0 or #answer == 0 then
-    M.fail(task, part_name(index, ("expected at least one token in the %s, got none"):format(
+    M.fail(source, part_name(index, ("expected at least one token in the %s, got none"):format(
       #question == 0 and "question" or "answer")))
   elseif #question + #answer > length then
-    M.fail(task, part_name(index, ("expected at most length = %d tokens, got %d; use longer rows "
+    M.fail(source, part_name(index, ("expected at most length = %d tokens, got %d; use longer rows "
       .. "or shorter problems"):format(length, #question + #answer)))
-  elseif task.definition.stop then
-    check_stop(task, part_name(index, "the answer"), answer)
+  elseif source.definition.stop then
+    check_stop(source, part_name(index, "the answer"), answer)
   end
   return question, answer
-end
-
---- Returns the text of ids.
----@param task OwnTask
----@param ids integer[]
----@return string
-function M.text(task, ids)
-  return words.decode(task.definition.words.words, ids)
 end
 
 --- Returns the positions of the tokens of a row, for a task that defines them.
 ---
 --- Errors: `positions` does not return a finite number for each token.
----@param task OwnTask
+---@param source OwnSource
 ---@param ids integer[]
 ---@return number[]
-function M.positions(task, ids)
-  local tokens = tables.map(ids, function(id) return task.definition.words.words[id + 1] end)
-  local list = M.call(task, "positions", tokens, tables.merged(task.settings))
+function M.positions(source, ids)
+  local tokens = tables.map(ids, function(id) return source.tokenizer.words[id + 1] end)
+  local list = M.call(source, "positions", tokens, tables.merged(source.settings))
   local is_list = type(list) == "table" and #list == #ids and tables.count(list) == #ids
   local got = not is_list and (type(list) == "table" and ("a list of %d"):format(#list)
     or options_of.shown(list))
@@ -149,7 +141,7 @@ function M.positions(task, ids)
     end
   end
   if got then
-    M.fail(task, ("positions: expected a list of %d finite numbers, one for each token, got %s")
+    M.fail(source, ("positions: expected a list of %d finite numbers, one for each token, got %s")
       :format(#ids, got))
   end
   return list

@@ -91,4 +91,9 @@ function Foreign:encode(text)
   return core.tensor(result, "int32")
 end
 
+-- Removes the space that the model adds before a text.
+function Foreign:decode(text)
+  return self.has_prefix and text:gsub("^(%z*) ", "%1", 1) or text
+end
+
 return M

@@ -50,13 +50,18 @@ local function add_plain(out, name, done)
   out[#out + 1] = ""
 end
 
-local function add_function(out, entry, done)
-  local comment = entry.comment or { parameters = {}, results = {}, arguments = { "..." } }
-  for _, parameter in ipairs(tables.joined(comment.parameters, comment.results)) do
+-- Adds the classes without methods that a comment mentions.
+local function add_mentioned(out, comment, done)
+  for _, parameter in ipairs(comment
+    and tables.joined(comment.parameters, comment.results) or {}) do
     for _, name in ipairs(sources.class_names(parameter.type)) do
       add_plain(out, name, done)
     end
   end
+end
+
+local function add_function(out, entry)
+  local comment = entry.comment or { arguments = { "..." } }
   local arguments = table.move(comment.arguments, entry.same and 2 or 1, #comment.arguments, 1, {})
   add_comment(out, comment, entry.same ~= nil)
   if comment.source and entry.same then
@@ -95,8 +100,11 @@ function M.definitions()
     end
   end
   for _, entry in ipairs(catalogue.entries()) do
-    if (entry.kind == "function" or entry.kind == "method") and not is_native(entry) then
-      add_function(out, entry, done)
+    if entry.kind == "function" or entry.kind == "method" then
+      add_mentioned(out, entry.comment, done)
+      if not is_native(entry) then
+        add_function(out, entry)
+      end
     end
   end
   out[#out + 1] = "return roper\n"

@@ -20,7 +20,7 @@ function M.fields(config)
   if not tasks.has_problems(task) then
     return TEXT
   end
-  local names = tables.map(tasks.options(task), function(option) return option.name end)
+  local names = tables.map(tasks.options(task), function(row) return row[1] end)
   return tables.joined(names, { "problems", "test_sequences" })
 end
 

@@ -59,7 +59,7 @@ end
 
 --- Generates text after prompts, which are the beginnings of the first validation rows.
 ---@param model Transformer
----@param task TextTask
+---@param task task of text
 ---@param config table
 ---@param count integer prompts
 ---@return table[] samples {prompt, text} each

@@ -32,15 +32,14 @@ end)
 
 describe("tasks.options", function()
   it("describes every option but the seed", function()
-    assert.same({ name = "length", smallest = 2, standard = 641, largest = 1 << 20,
-                  meaning = "tokens in a row" }, roper.tasks.options("addition")[1])
-    assert.same({ name = "coupled", standard = false,
-                  meaning = "digits of the same significance share a position" },
-                roper.tasks.options("addition")[3])
+    assert.same({ "length", { smallest = 2, largest = 1 << 20 }, 641, "tokens in a row" },
+      roper.tasks.options("addition")[1])
+    assert.same({ "coupled", "boolean", false, "digits of the same significance share a position" },
+      roper.tasks.options("addition")[3])
     local names = {}
-    for i, option in ipairs(roper.tasks.options("text")) do
-      names[i] = option.name
-      assert.equal("string", type(option.meaning))
+    for i, row in ipairs(roper.tasks.options("text")) do
+      names[i] = row[1]
+      assert.equal("string", type(row[4]))
     end
     assert.same({ "length", "files", "documents", "tokenizer", "vocabulary", "validation",
       "hash" }, names)
@@ -155,9 +154,11 @@ describe("tasks.text", function()
   it("keeps its state if a batch is rejected", function()
     local task = licensed()
     for _, rows in ipairs({ 0, -1, 1.5, math.maxinteger, "x", {} }) do
-      assert.error_matches(function() task:batch(rows) end, "rows: expected an? .*integer")
+      assert.error_matches(function() task:batch(rows) end, "batch: rows: expected an integer")
     end
-    assert.error_matches(function() task:batch() end, "rows: expected a positive integer")
+    assert.error_matches(function() task:batch() end, "rows: expected an integer from 1")
+    assert.error_matches(function() task:batch(1, { answers = true }) end,
+      "task:batch: a text task has rows but no problems")
     assert.same({ 1, 0 }, { task:random() })
   end)
 
@@ -202,11 +203,11 @@ describe("tasks.text", function()
   it("encodes and decodes without files, but has no rows", function()
     local task = roper.tasks.text({ tokenizer = "bytes" })
     assert.equal("a\0b", task:decode(task:encode("a\0b")))
-    assert.equal('text{length = 257, seed = 1, tokenizer = "bytes", validation = 0.05, '
-      .. "vocabulary = 8000}", tostring(task))
+    assert.equal('text{length = 257, tokenizer = "bytes", vocabulary = 8000, validation = 0.05, '
+      .. "seed = 1}", tostring(task))
     for _, method in ipairs({ "batch", "validation", "size" }) do
       assert.error_matches(function() task[method](task) end,
-        "text: a task without files has no rows")
+        ("task:%s: a text without files has no rows; pass the option files"):format(method))
     end
   end)
 
@@ -304,7 +305,7 @@ describe("tasks.text by SentencePiece", function()
     local task = task_of(content, { documents = "file", tokenizer = "sentencepiece",
       vocabulary = 285, length = 2 })
     local ids = {}
-    for i, row in ipairs(task.corpus:read("training", task:size().training.tokens, 1, 1)
+    for i, row in ipairs(task.source.corpus:read("training", task:size().training.tokens, 1, 1)
       :totable()[1]) do
       ids[i] = row
     end
@@ -321,7 +322,7 @@ describe("tasks.text by SentencePiece", function()
     local task = task_of(content, { documents = "file", tokenizer = "sentencepiece",
       vocabulary = 280, length = 2 })
     local size = task:size().training
-    local ids = task.corpus:read("training", size.tokens, 1, 1)[1]:totable()
+    local ids = task.source.corpus:read("training", size.tokens, 1, 1)[1]:totable()
     assert.equal(content .. "\0", task:decode(ids))
     assert.same(ids, task:encode(content .. "\0"):totable())
     for _, text in ipairs({ "\u{2581}", "a\u{2581}", "\u{2581}\0\u{2581}", " \u{2581} \n" }) do

@@ -1,7 +1,8 @@
 --- `roper sample`: continues a text with the model of a run, or answers a problem.
 local arguments = require "roper.workbench.session.command.arguments"
+local diagnostics = require "roper.base.diagnostics"
 
--- The prompt from which a published model begins a text.
+-- The prompt from which the model begins a text.
 local function beginning_of(task)
   return task:beginning() or error("sample: expected a prompt, which this model needs", 0)
 end
@@ -13,7 +14,7 @@ local function continue_text(task, parsed, complete)
     error("sample: expected a prompt in UTF-8, got "
       .. require("roper.base.escape").line(prompt), 0)
   end
-  local text = complete(prompt or task.beginning and beginning_of(task) or task:stop())
+  local text = complete(prompt or beginning_of(task))
   return require("roper.workbench.study.language").shown((prompt or "") .. text:gsub("%z$", ""))
 end
 
@@ -24,7 +25,7 @@ local function answer(task, parsed, complete)
   local question = parsed.prompt or task:question()
   local ok, right = pcall(task.answer, task, question)
   local text = complete(question, ok and task:encode(right):count() or nil)
-  local verdict = "not graded: " .. right
+  local verdict = "not graded: " .. diagnostics.without_place(right)
   if ok then
     verdict = task:grade(question, text) and "right" or "expected  " .. right
   else -- a task in Lua may grade without the answer
@@ -37,7 +38,7 @@ end
 -- At most as many new tokens as the model's table of positions, if it has one, leaves; nil for the
 -- default of roper.generate.
 local function limit_of(model, task, prompt, limit)
-  local positions = task.beginning and model.options.length
+  local positions = task:name() == "published" and model.options.length
   if not positions then
     return limit
   end

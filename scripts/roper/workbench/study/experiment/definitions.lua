@@ -1,5 +1,5 @@
 --- Definitions of experiments by name: files in scripts/experiments, registered ones, and one for
---- each registered task.
+--- each other task with problems.
 local arguments = require "roper.base.arguments"
 local fields = require "roper.workbench.study.experiment.fields"
 local files = require "roper.base.file"
@@ -36,7 +36,10 @@ local own = {}
 ---     "addition"	"copy"	"language_model"
 ---@return string[] names
 function M.list()
-  return tables.keys(tables.set(files.modules(FOLDER)), own, tables.set(own_tasks.names()))
+  local names = tables.map(tasks.list(), function(name)
+    return tasks.has_problems(name) and name or nil
+  end)
+  return tables.keys(tables.set(files.modules(FOLDER)), own, tables.set(names))
 end
 
 ---@class ExperimentDefinition
@@ -53,9 +56,9 @@ end
 ---   default
 ---@field model? string|Module the default of the field `model`, a class from `roper.nn.class`
 
--- Returns the experiment on a registered task, if it has no other.
+-- Returns the experiment on a task, if it has no other.
 local function of_task(name)
-  local task = own_tasks.find(name)
+  local task = own_tasks.find(name) or { summary = "a task without presets of its own" }
   return { summary = task.summary or "a task of your own", task = name, presets = PRESETS,
     longer = task.longer }
 end
@@ -132,7 +135,7 @@ end
 -- Raises an error unless the longer problems change options of the task.
 local function check_longer(fail, definition)
   local longer, names = definition.longer, tables.map(tasks.options(definition.task),
-    function(option) return (option.smallest or tonumber(option.standard)) and option.name end)
+    function(row) return (row[2].smallest or tonumber(row[3])) and row[1] end)
   if longer ~= nil and type(longer) ~= "table" and type(longer) ~= "function" then
     fail("longer: expected a list of options or a function, got " .. options_of.shown(longer))
   end

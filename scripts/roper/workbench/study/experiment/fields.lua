@@ -109,15 +109,15 @@ local COMMON <const> = tables.joined(
 
 -- Returns the field for an option of a task. A boolean option that is true by default has the
 -- values "true" and "false", since false means that a field is not set.
-local function field_of(option)
-  local kind = option.kind == "any" and "string" or option.kind -- a configuration is flat
-  kind = kind or option.smallest
-    and { smallest = option.smallest, largest = option.largest } or "boolean"
-  if kind == "boolean" and option.standard == true then
-    return { option.name, { "true", "false" }, "true", option.meaning }
+local function field_of(row)
+  local name, kind, default, text = table.unpack(row, 1, 4)
+  kind = type(kind) == "string" and kind:gsub("%?$", "") or kind
+  text = text:gsub("`", "")
+  if kind == "boolean" and default == true then
+    return { name, { "true", "false" }, "true", text }
   end
-  return { option.name, kind, option.standard or false, option.meaning,
-    required = option.required }
+  return { name, kind == "any" and "string" or kind, default or false, text, -- they are flat
+    required = options_of.is_required(row) }
 end
 
 -- The common fields that only tasks with problems have.

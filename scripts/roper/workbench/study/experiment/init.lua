@@ -211,8 +211,8 @@ function M.longer(config)
   check_config("longer", config)
   local definition = M.definition(config.experiment)
   local largest, list, kept = {}, {}, {}
-  for _, option in ipairs(tasks.options(definition.task)) do
-    largest[option.name] = option.largest or math.huge
+  for _, row in ipairs(tasks.options(definition.task)) do
+    largest[row[1]] = row[2].largest or math.huge
   end
   for _, times in ipairs(definition.longer and times_of(config, definition) or {}) do
     local changes, fits = changes_of(definition.longer, config, times), true

@@ -237,7 +237,7 @@ describe("options", function()
 
   setup(function()
     scratch.create()
-    samples.TextTask = roper.tasks.text({ files = "LICENSE", tokenizer = "bytes", validation = 1,
+    samples.task = roper.tasks.text({ files = "LICENSE", tokenizer = "bytes", validation = 1,
       cache = scratch.path("cache") })
   end)
   teardown(scratch.remove)

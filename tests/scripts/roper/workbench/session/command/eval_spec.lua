@@ -111,7 +111,7 @@ describe("eval and sample", function()
       refuses(2, "--temperature: expected a finite non-negative number, got -1", "sample", folder,
         "--temperature=-1")
       refuses(2, "--seed: expected an integer, got 1.5", "sample", folder, "--seed", "1.5")
-      refuses(1, 'task:encode: expected the characters of addition, " #+0123456789;=?aden", '
+      refuses(1, 'task:encode: expected the tokens of addition, " #+0123456789;=?aden", '
         .. 'got "h" at index 1', "sample", folder, "hello")
     end)
 
