@@ -2,7 +2,7 @@
 --
 -- Lines with an indent of two are typed or shown; others are prose. `$ COMMAND` runs in a shell, in
 -- an empty folder of its own that is also the home folder, `~`, and contains `roper`. A
--- here-document may follow. A session (`$ ./roper`) or a lesson runs in this process and reads the
+-- line ends in a backslash, or a here-document follows, if there is more of it. A session (`$ ./roper`) or a lesson runs in this process and reads the
 -- lines after its prompts: `| ` continues a pasted block, `^C` at the end is Ctrl-C, and after the
 -- last line comes Ctrl-D. In expected output, `...` is any text within a line; on a line of its
 -- own, any lines.
@@ -63,8 +63,9 @@ function Transcript:find(prompt, first)
   end
 end
 
--- Keeps the output since the last typed line. `next` is the next typed line.
-function Transcript:keep(shown, next)
+-- Keeps the output since the last typed line. `next` is the next typed line; is_wrapped: of a
+-- program that knows the width of its terminal.
+function Transcript:keep(shown, next, is_wrapped)
   local last = self.at
   while last + 1 < next and self:code(last + 1) do
     last = last + 1
@@ -72,7 +73,8 @@ function Transcript:keep(shown, next)
   while last > self.at and self.lines[last] == "" do
     last = last - 1
   end
-  local block = { typed = self.at, last = last, next = next, expected = {}, shown = {} }
+  local block = { typed = self.at, last = last, next = next, is_wrapped = is_wrapped,
+    expected = {}, shown = {} }
   for i = self.at + 1, last do
     block.expected[i - self.at] = trimmed(self:code(i))
   end
@@ -132,7 +134,7 @@ function Transcript:interact(command)
     if not i then
       return nil
     end
-    self:keep(output, i)
+    self:keep(output, i, true)
     local text = self:code(i):sub(#open + #prompt + 1)
     while starts(self:code(i + 1), "| ") or self:code(i + 1) == "|" do
       i = i + 1
@@ -181,9 +183,9 @@ function Transcript:command()
     end
   end
   local stop = command:match("<<'?(%u+)")
-  while stop and self:code(self.at) ~= stop do
+  while stop and self:code(self.at) ~= stop or command:find("\\$") do
     self.at = self.at + 1
-    command = command .. "\n" .. assert(self:code(self.at), "no line " .. stop)
+    command = command .. "\n" .. assert(self:code(self.at), "a command has no end")
   end
   return shell(command)
 end
@@ -270,7 +272,7 @@ function M.check(text)
     end
     for _, line in ipairs(block.shown) do
       local is_error = line:find("^[%l ]+: ") or line:find("^\t")
-      if not is_error and (utf8.len(line) or #line) > COLUMNS then
+      if block.is_wrapped and not is_error and (utf8.len(line) or #line) > COLUMNS then
         problems[#problems + 1] = ("line %d: wider than the terminal: %s"):format(block.typed, line)
       end
     end

@@ -20,13 +20,6 @@ describe("./roper train", function()
       table.unpack(words) })
   end
 
-  it("leaves no folder if it fails before training", function()
-    local status, _, errors = process.run({ "sh", "-c", ("cd %s && '%s' train language_model "
-      .. "files=none"):format(scratch.path("."), uv.fs_realpath("roper")) })
-    assert.same({ 1, "roper: text: no file or folder none\n" }, { status, errors })
-    assert.same({}, files.names(scratch.path("runs")))
-  end)
-
   it("starts again in the same folder after it was killed before the first checkpoint", function()
     local script = scratch.write("die.lua", ([[
       local checkpoint, uv = require "roper.model.checkpoint", require "luv"
@@ -75,14 +68,6 @@ describe("./roper train", function()
     screen:expect("roper: interrupted\n")
     screen:leave()
     assert.same({ "language_model-roper-1" }, files.names(scratch.path("runs")))
-  end)
-
-  it("refuses --from with --resume", function()
-    assert.equal(0, (train(1, "steps=1")))
-    local status, _, errors = process.run({ uv.fs_realpath("roper"), "train", "--resume",
-      scratch.path("runs/substring_index-roper-1"), "--from", "elsewhere" })
-    assert.same({ 1, "roper: --from starts a new run; it cannot be set with --resume, which "
-      .. "continues one\n" }, { status, errors })
   end)
 
   it("says why a run with cosine cannot get other steps, and how to train it further", function()
