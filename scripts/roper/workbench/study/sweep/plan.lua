@@ -4,6 +4,7 @@
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
 local configuration = require "roper.workbench.study.configuration"
+local escape = require "roper.base.escape"
 local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.base.file"
 local hash = require "roper.base.hash"
@@ -16,6 +17,8 @@ local M = {}
 
 -- Maximum number of values in a range.
 local MOST_VALUES <const> = 100000
+
+local MOST_SWEEPS <const> = 5 -- in a message
 
 --- Returns the values in a text such as "rope,roper", "1..10" or "1..3,7".
 function M.values(field, text)
@@ -310,6 +313,17 @@ function M.add(folder, configs)
   end)
 end
 
+-- Names the sweeps in a folder; "" without one.
+local function sweeps_in(folder)
+  local found = tables.map(files.names(folder), function(name)
+    local path = (folder == "." and "" or folder:gsub("/*$", "/")) .. name
+    return uv.fs_stat(path_of(path)) and escape.line(path) or nil
+  end)
+  return found[1] and (#found == 1 and "; it contains the sweep " or "; it contains the sweeps ")
+    .. table.concat(found, ", ", 1, math.min(#found, MOST_SWEEPS))
+    .. (#found > MOST_SWEEPS and ", ..." or "") or ""
+end
+
 --- Reads the trials of a sweep like `read`, with an error instead of nil.
 ---
 --- Errors: the folder contains no sweep.
@@ -317,7 +331,8 @@ function M.require(folder)
   files.check_folder("sweep", folder)
   local trials, stale = M.read(folder)
   if not trials then
-    error(("sweep: expected a sweep in %s, found no sweep.json"):format(folder), 0)
+    error(("sweep: expected the folder of a sweep, got %s, which has no sweep.json%s"):format(
+      folder == "." and "the current folder" or escape.line(folder), sweeps_in(folder)), 0)
   end
   return trials, stale
 end

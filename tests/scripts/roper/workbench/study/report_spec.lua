@@ -5,6 +5,7 @@ local metrics = require("roper.training.metrics")
 local process = require("tests.process")
 local report = require("roper.workbench.study.report")
 local scratch = require("tests.scratch")
+local uv = require("luv")
 
 -- A real sweep, made once: two methods from two seeds, small and short.
 describe("report", function()
@@ -166,7 +167,11 @@ describe("report", function()
     -- A run that was trained in Lua belongs to no experiment.
     scratch.write("lone/config.json", '{"config": {"batch": 4}}')
     assert.error_matches(function() report.read(run) end,
-                         "expected a sweep in .*/lone, found no sweep.json")
+                         "expected the folder of a sweep, got .*/lone, which has no sweep.json$")
+    local code, _, message = process.run({ "sh", "-c", ("cd '%s' && '%s' report ."):format(
+      scratch.path("."), uv.fs_realpath("roper")) })
+    assert.same({ 1, "roper: sweep: expected the folder of a sweep, got the current folder, which "
+      .. "has no sweep.json; it contains the sweep sweep\n" }, { code, message })
   end)
 
   it("is a command that prints the table and the path", function()
