@@ -1,5 +1,6 @@
 --- The state of a sweep, a run, or all runs in a folder, as lines of text: counts, a table of the
 --- runs, and a chart of those that train.
+local configuration = require "roper.workbench.study.configuration"
 local counted = require("roper.base.escape").count
 local d = require "roper.base.document"
 local escape = require "roper.base.escape"
@@ -74,14 +75,14 @@ local function measured(value)
 end
 
 -- The row of a trial in the table.
-local function row_of(trial, measure)
+local function row_of(trial, label, measure)
   local run, metrics = trial.run, trial.run.metrics
   local seconds, speed = last(metrics, "seconds"), last(metrics, "tokens_per_second")
   local memory, left = last(metrics, "memory"), nil
   if run.status == "running" and seconds and run.step > 0 then
     left = progress.duration(seconds / run.step * math.max(0, trial.config.steps - run.step))
   end
-  return { trial.name, run.status, ("%d/%d"):format(run.step, trial.config.steps),
+  return { label, run.status, ("%d/%d"):format(run.step, trial.config.steps),
     measured(last(metrics, "loss")), measured(last(metrics, measure.field)),
     formatted("%.3g", last(metrics, "rate")), formatted("%.3g", last(metrics, "gradient_norm")),
     formatted("%.0f", speed), formatted("%.0f", memory and memory / 2 ^ 20), left or number.NONE }
@@ -101,9 +102,9 @@ end
 
 -- The table of the first `most` runs, those that train first.
 local function runs_table(sweep, measure, most, columns)
-  local order = {}
+  local order, labels = {}, configuration.labels(sweep.trials)
   for i, trial in ipairs(sweep.trials) do
-    order[i] = { trial = trial, rank = RANK[trial.run.status], index = i }
+    order[i] = { trial = trial, rank = RANK[trial.run.status], index = i, label = labels[i] }
   end
   table.sort(order, function(a, b)
     return a.rank < b.rank or a.rank == b.rank and a.index < b.index
@@ -115,7 +116,7 @@ local function runs_table(sweep, measure, most, columns)
   local text = terminal.render(d.table { sides = "llr",
     head = { "run", "status", "step", "loss", measure.field:gsub("_", " "), "rate", "gradient",
       "tokens/s", "MiB", "left" }, drop = { 9, 7, 6, 8, 5 },
-    rows = tables.map(order, function(one) return row_of(one.trial, measure) end) },
+    rows = tables.map(order, function(one) return row_of(one.trial, one.label, measure) end) },
     { width = columns })
   local lines = escape.lines((text:gsub("\n$", "")))
   lines[#lines + 1] = hidden > 0 and ("  and %d more"):format(hidden) or nil

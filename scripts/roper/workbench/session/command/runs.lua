@@ -1,6 +1,7 @@
 --- `roper runs`: lists runs, or compares two.
 local resume_command = require "roper.workbench.session.resume_command"
 local arguments = require "roper.workbench.session.command.arguments"
+local configuration = require "roper.workbench.study.configuration"
 local d = require "roper.base.document"
 local escape = require "roper.base.escape"
 local render = require("roper.base.document.terminal").render
@@ -38,14 +39,33 @@ local function is_before(a, b)
   return false
 end
 
--- The table row of a run. Numbers that were not finite are missing in its result.
-local function row_of(run)
+-- The table row of a run; `differs`: the fields that tell it apart from similar ones. Numbers that
+-- were not finite are missing in its result.
+local function row_of(run, differs)
   local config, result = run.config, run.result or {}
   return { run.folder, tostring(config.position or "-"), tostring(config.preset or "-"),
-    tostring(config.seed or "-"), run.status,
+    tostring(config.seed or "-"), differs, run.status,
     ("%d/%s"):format(run.kept or run.step, config.steps or "?"),
     result.solved and ("%d/%s"):format(result.solved, result.problems or "?") or "-",
     result.loss and ("%.4f"):format(result.loss) or "-" }
+end
+
+-- The table of runs, with a column for the fields in which runs differ that look alike otherwise.
+local function runs_table(runs)
+  local differs = configuration.differences(tables.map(runs, function(run) return run.config end),
+    { "experiment", "position", "preset", "seed" })
+  local has_any = tables.count(tables.set(differs)) > 1 or differs[1] ~= ""
+  local table_ = { rows = tables.map(runs, function(run, i) return row_of(run, differs[i]) end),
+    head = { "run", "position", "preset", "seed", "differs in", "status", "step", "correct",
+      "loss" }, sides = "lrrrlr", drop = { 3, 2, 4, 8, 7 } }
+  if not has_any then
+    table.remove(table_.head, 5)
+    for _, row in ipairs(table_.rows) do
+      table.remove(row, 5)
+    end
+    table_.sides, table_.drop = nil, { 3, 2, 4, 7, 6 }
+  end
+  return d.table(table_)
 end
 
 -- Calls a function of a folder. If it fails, adds the message to the problems and returns false.
@@ -142,9 +162,7 @@ local function list(folder, wanted)
   elseif #shown == 0 then
     io.stdout:write(("no matching run among the %d in %s\n"):format(#found, escape.line(folder)))
   else
-    io.stdout:write(render(d.table { rows = tables.map(shown, row_of), drop = { 3, 2, 4, 7, 6 },
-      head = { "run", "position", "preset", "seed", "status", "step", "correct", "loss" } }),
-      unfinished(shown))
+    io.stdout:write(render(runs_table(shown)), unfinished(shown))
   end
   if #problems > 0 then
     error("runs: " .. table.concat(problems, "\n"), 0)

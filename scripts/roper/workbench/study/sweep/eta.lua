@@ -14,7 +14,7 @@ local function worker_line(worker)
     return "  (starting)"
   end
   local steps, step = trial.config.steps, worker.step
-  local line = ("  %-22s %s %d/%d"):format(trial.name, progress.bar(step / steps, 8), step, steps)
+  local line = ("  %-22s %s %d/%d"):format(trial.label, progress.bar(step / steps, 8), step, steps)
   if step == steps then
     return line .. "  measuring"
   elseif worker.loss then

@@ -2,6 +2,7 @@
 --- that die.
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
+local configuration = require "roper.workbench.study.configuration"
 local stored = require "roper.workbench.study.runs"
 local module_path = require "roper.base.module_path"
 local load_option = require "roper.base.load_option"
@@ -34,8 +35,9 @@ function M.new(folder, trials, options)
     deaths = {}, warned = {}, workers = {}, failed_starts = 0, finished = 0, diverged = 0,
     worked = 0 },
     Supervisor)
-  for _, trial in ipairs(trials) do
-    self.by_name[trial.name] = trial
+  local labels = configuration.labels(trials)
+  for i, trial in ipairs(trials) do
+    self.by_name[trial.name], trial.label = trial, labels[i]
     claims.retry(trial.folder)
   end
   self:refresh()
@@ -57,7 +59,7 @@ function Supervisor:refresh()
       local state = result and "finished" or found.state
       if found.problem and not self.warned[trial] then
         self.warned[trial] = true
-        self.say(("%s: counts as running: %s"):format(trial.name, found.problem))
+        self.say(("%s: counts as running: %s"):format(trial.label, found.problem))
       end
       if state == "finished" then
         claims.clean(trial.folder)
@@ -89,7 +91,7 @@ local HANDLERS <const> = {
     worker.loss, worker.speed = message.loss, message.speed
   end,
   note = function(self, _, trial, message)
-    self.say(("%s: %s"):format(trial.name, message.text))
+    self.say(("%s: %s"):format(trial.label, message.text))
   end,
   finish = function(self, worker, trial, message)
     worker.trial = nil
@@ -97,13 +99,13 @@ local HANDLERS <const> = {
     self.is_done[trial] = true
     self.finished = self.finished + 1
     self.diverged = self.diverged + (message.diverged and 1 or 0)
-    self.say(("%s: %s"):format(trial.name, message.text))
+    self.say(("%s: %s"):format(trial.label, message.text))
   end,
   fail = function(self, worker, trial, message)
     worker.trial = nil
     self.failed[trial] = true
     self.deaths[trial] = (self.deaths[trial] or 0) + 1
-    self.say(("%s: failed: %s"):format(trial.name, message.text))
+    self.say(("%s: failed: %s"):format(trial.label, message.text))
   end,
 }
 
@@ -139,11 +141,11 @@ function Supervisor:on_exit(worker)
   end
   self.deaths[trial] = (self.deaths[trial] or 0) + 1
   if self.deaths[trial] < DEATHS then
-    self.say(("%s: %s; it continues from its last checkpoint, if it has one"):format(trial.name,
+    self.say(("%s: %s; it continues from its last checkpoint, if it has one"):format(trial.label,
       reason))
   else
     reason = ("%s, like %d before it"):format(reason, DEATHS - 1)
-    self.say(("%s: failed: %s"):format(trial.name, reason))
+    self.say(("%s: failed: %s"):format(trial.label, reason))
     claims.mark_failed(trial.folder, worker.pid, reason)
   end
 end

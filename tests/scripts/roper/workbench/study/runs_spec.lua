@@ -197,6 +197,21 @@ describe("./roper runs", function()
     assert.same({ "10 rope 2", "a/9 xpos 1", "b/3 none 11", "b/2 rope 9", "b/1 rope 10" }, found)
   end)
 
+  it("shows the fields in which runs differ that look alike", function()
+    for i, rate in ipairs({ 0.5, 0.25, 0.25 }) do
+      files.make(scratch.path("alike/" .. i))
+      scratch.write(("alike/%d/config.json"):format(i), core.json_encode({ config = { seed = i // 3,
+        experiment = "copy", position = "rope", rate = rate, batch = 4 * i, steps = 1 } }))
+    end
+    local _, output = list(scratch.path("alike"))
+    assert.truthy(output:find("seed  differs in +status"), output)
+    for name, part in pairs({ ["1"] = "0  rate=0.5 +waiting", ["2"] = "0  rate=0.25 +waiting",
+                              ["3"] = "1 +waiting" }) do
+      assert.truthy(output:find(("/alike/%s +rope +%%- +%s"):format(name, part)), output)
+    end
+    assert.is_nil(select(2, list(scratch.path("alike"), "seed=1")):find("differs", 1, true))
+  end)
+
   it("lists the runs that have the values", function()
     local folder = scratch.path("runs")
     for count, words in pairs({ [1] = { "position=twice" }, [2] = { "position=twice,rope" },

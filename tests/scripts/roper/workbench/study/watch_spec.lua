@@ -51,6 +51,14 @@ describe("watch", function()
     assert.truthy(found:find("Accuracy on answer tokens", 1, true))
   end)
 
+  it("shows the fields in which runs differ that look alike", function()
+    local folder = scratch.path("rates")
+    plan.add(folder, plan.configure("copy", { { "preset", "smoke" }, { "rate", { 0.001, 0.01 } } }))
+    local found = text(folder)
+    assert.truthy(found:find("\n  roper%-1%-%x+ rate=0.001 +waiting"), found)
+    assert.truthy(found:find("\n  roper%-1%-%x+ rate=0.01 +waiting"), found)
+  end)
+
   it("fits the terminal, and counts the runs that it leaves out", function()
     local folder = sweep()
     for rows = 6, 40 do

@@ -3,7 +3,7 @@ local eta = require("roper.workbench.study.sweep.eta")
 -- A worker at a step of a trial of 1000 steps that it resumed from step `first`.
 local function worker(pid, step, first, more)
   local one = { pid = pid, step = step, first = first, loss = 1.5, speed = 10,
-    trial = { name = "rope-" .. pid, config = { steps = 1000 } } }
+    trial = { label = "rope-" .. pid, config = { steps = 1000 } } }
   for name, value in pairs(more or {}) do
     one[name] = value
   end
