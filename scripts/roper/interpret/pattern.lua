@@ -1,6 +1,7 @@
 --- Scores of attention patterns: which distance, and which earlier token, each head attends to.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
+local format = require "roper.base.format"
 local options_of = require "roper.base.options"
 local record = require "roper.interpret.record"
 local scoped = require "roper.base.scoped"
@@ -108,6 +109,53 @@ function M.previous_token(model, tokens, options)
   end)
 end
 
+--- Returns how much each head finds what comes next, if the next token repeats an earlier one: the
+--- mean attention weight from a token to the earlier token that the next one repeats.
+---
+---     mean over tokens t with a source s_t of a_{t−1, s_t}
+---
+--- Errors: sources of another shape; no token with a source; otherwise as for `by_distance`.
+---
+---     > task = roper.tasks.copy{letters = 4, length = 24, seed = 1}
+---     > model = roper.nn.Transformer{vocabulary = task:vocabulary(), d_model = 8, heads = 2}
+---     > tokens = task:batch(4)
+---     > nats, sources = task:explain(tokens)
+---     > roper.interpret.copying(model, tokens, sources):shape()
+---     {3, 2}
+---@param model Module maps tokens to logits
+---@param tokens tensor [batch, time], int32
+---@param sources tensor [batch, time], int32, as from `task:explain`: for each token, the index,
+---   from 0, of the earlier token that it repeats, or -1
+---@param options? InterpretOptions
+---@return tensor scores [layers, heads], float64, from 0 to 1
+function M.copying(model, tokens, sources, options)
+  arguments.check("copying", "model", "module", model, "tokens", "tensor", tokens, "sources",
+    "tensor", sources)
+  local o = options_of.check("copying", options, record.OPTIONS)
+  if sources:dtype() ~= "int32" or tokens:rank() ~= 2
+    or table.concat(sources:shape(), " ") ~= table.concat(tokens:shape(), " ") then
+    error(("copying: sources: expected int32 %s, like the tokens, got %s"):format(
+      format.summary(tokens):match "%[.*", format.summary(sources)), 2)
+  end
+  local batch, time = tokens:size(1), tokens:size(2)
+  local source = time > 1 and sources:narrow(2, 2, time - 1):unsqueeze(2):unsqueeze(4) or sources
+  local has_source = source:ge(0)
+  if time < 2 or not has_source:any() then
+    error("copying: sources: expected a token that repeats an earlier one, got none", 2)
+  elseif source:max():item() >= time then
+    error(("copying: sources: expected indices from -1 to %d, got %d"):format(time - 1,
+      source:max():item()), 2)
+  end
+  local count = has_source:sum():item()
+  return record.attentions("copying", model, tokens, o.positions, function(call)
+    check_square("copying", call.weights)
+    local heads = call.weights:size(2)
+    local index = (source:maximum(0) + 1):expand { batch, heads, time - 1, 1 }
+    local weights = call.weights:narrow(3, 1, time - 1):to("float64"):gather(4, index)
+    return (weights * has_source:to "float64"):sum { 1, 3, 4 } / count
+  end)
+end
+
 local INDUCTION <const> = options_of.define("InductionOptions", {
   { "length", "size?", nil, "tokens that are repeated; by default at most 50" },
   { "batch", "size", 16, "number of sequences" },
@@ -142,6 +190,10 @@ end
 --- it is the mean attention weight from each token of the repetition to the token after its earlier
 --- occurrence, the prefix-matching score of Olsson et al. (2022). The tokens of a sequence are
 --- distinct, so each has one earlier occurrence.
+---
+--- Expect a score near 1 only in a model that continues any repeated text. A model that was trained
+--- on one task can copy there and have scores near 0 here, because these sequences are unlike those
+--- of its task: other lengths, no separators. `copying` measures it on the task.
 ---
 ---     mean over n ≤ i < 2n of a_{i, i−n+1}
 ---

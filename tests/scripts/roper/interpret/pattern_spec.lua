@@ -105,6 +105,49 @@ describe("attention scores", function()
   end)
 end)
 
+describe("interpret.copying", function()
+  local rows = roper.tensor({ { 0, 1, 2, 3, 4 }, { 4, 3, 2, 1, 0 } }, "int32")
+
+  it("is the mean weight on the sources of the next tokens", function()
+    local model = models.small({ position = { looking_back("look_two", 2), "none" } })
+    uniform(model.layers[1].attention)
+    uniform(model.layers[2].attention)
+    -- The query of token t is t - 1, which looks back to t - 3, or at itself if it is the first.
+    local sources = roper.tensor({ { -1, -1, -1, 0, 1 }, { -1, 0, -1, -1, 0 } }, "int32")
+    local scores = interpret.copying(model, rows, sources)
+    assert.same({ 2, 2 }, scores:shape())
+    assert.near(3 / 4, scores[{ 1, 1 }]:item(), 1e-6)
+    assert.near((1 / 3 + 1 / 4 + 1 + 1 / 4) / 4, scores[{ 2, 1 }]:item(), 1e-7)
+  end)
+
+  it("takes the sources of a task, which are equal to the tokens that repeat them", function()
+    local task = roper.tasks.copy({ letters = 2, alphabet = 2, length = 19, seed = 1 })
+    local batch = task:batch(4)
+    local _, sources = task:explain(batch)
+    for row, indices in ipairs(sources:totable()) do
+      for t, source in ipairs(indices) do
+        if source >= 0 then
+          assert.equal(batch[{ row, t }]:item(), batch[{ row, source + 1 }]:item())
+        end
+      end
+    end
+    assert.is_true(sources:ge(0):any())
+  end)
+
+  it("rejects sources that do not fit the tokens", function()
+    local model = models.small()
+    local function refused(sources, message)
+      assert.has_error(function() interpret.copying(model, rows, sources) end,
+        "copying: sources: " .. message)
+    end
+    local none = roper.full({ 2, 5 }, -1, "int32")
+    refused(none, "expected a token that repeats an earlier one, got none")
+    refused(none:narrow(2, 1, 4), "expected int32 [2, 5], like the tokens, got int32 [2, 4]")
+    refused(none:to("float32"), "expected int32 [2, 5], like the tokens, got float32 [2, 5]")
+    refused(none + 6, "expected indices from -1 to 4, got 5")
+  end)
+end)
+
 -- Two heads of attention that compose to an induction head: the first copies the token before, the
 -- second attends to tokens whose copy is the current token.
 local function induction_circuit(words)

@@ -1,5 +1,5 @@
---- Scores of the heads of a trained model: attention by distance, previous-token and induction
---- scores, and the loss without each head.
+--- Scores of the heads of a trained model: attention by distance, previous-token, copying and
+--- induction scores, and the loss without each head.
 local attempt = require "roper.workbench.study.report.attempt"
 local counted = require("roper.base.escape").count
 local evaluation = require "roper.training.evaluation"
@@ -37,8 +37,9 @@ end
 --- Measures the heads of a model on fresh problems. The stream of the task does not advance.
 ---@param model Transformer
 ---@param task task
----@return table scores by_distance [layers, heads, distances]; previous_token, induction,
----   ablation [layers, heads]; the last in nats per token of an answer, nil if the model is large;
+---@return table scores by_distance [layers, heads, distances]; previous_token, copying, induction,
+---   ablation [layers, heads]; copying is nil if no token of an answer repeats an earlier one;
+---   ablation is in nats per token of an answer, nil if the model is large;
 ---   problems: a list of texts on scores that could not be measured
 function M.of(model, task)
   local fresh = evaluation.fresh(task, SEED)
@@ -54,7 +55,11 @@ function M.of(model, task)
     problems[#problems + 1] = message and ("no %s: %s"):format(name, message) or nil
     return scores
   end
+  local _, sources = fresh:explain(tokens)
   return { by_distance = weights:totable(), problems = problems,
+    copying = sources:narrow(2, 2, time - 1):ge(0):any() and measure("copying score", function()
+      return interpret.copying(model, tokens, sources, options):totable()
+    end) or nil,
     previous_token = weights:narrow(3, 2, 1):squeeze(3):totable(), -- at distance 1
     induction = measure("induction score", function()
       return interpret.induction(model):totable()

@@ -57,10 +57,10 @@ local function scores_table(scores)
     return scores[name] and number.fixed(scores[name][one.layer][one.head], digits) or number.NONE
   end
   return d.details("Scores of each head", { d.table { class = "heads",
-    head = { "layer.head", "previous token", "induction", "increase in loss" },
+    head = { "layer.head", "previous token", "copying", "induction", "increase in loss" },
     rows = tables.map(heads_of(scores), function(one)
-      return { one.name, cell("previous_token", one, 3), cell("induction", one, 3),
-        cell("ablation", one, 4) }
+      return { one.name, cell("previous_token", one, 3), cell("copying", one, 3),
+        cell("induction", one, 3), cell("ablation", one, 4) }
     end) } })
 end
 
@@ -81,8 +81,12 @@ return function(view)
   end
   return #nodes > 0 and { h.p { class = "note", "One run of each method, on fresh problems. A row "
     .. "is a head, a column the mean weight at a relative distance. Previous token: mean weight on "
-    .. "the token before. Induction: on random tokens that are repeated once, mean weight on the "
-    .. "token after the earlier occurrence (Olsson et al. 2022). Increase in loss: in nats per "
-    .. "token of an answer, if the output of the head is 0; not measured for large models." },
+    .. "the token before. Copying: if the next token is one of an answer and repeats an earlier "
+    .. "token, mean weight on that earlier one; near 1 in a head that finds it. Induction: on "
+    .. "random tokens that are repeated once, mean weight on the token after the earlier "
+    .. "occurrence (Olsson et al. 2022). These texts are unlike the task's problems: expect values near 0, "
+    .. "even in models that solve the task by copying, and near 1 only in models that continue any "
+    .. "repeated text. Increase in loss: in nats per token of an answer, if the output of the head "
+    .. "is 0; not measured for large models." },
     nodes } or nil
 end

@@ -8,14 +8,26 @@ describe("head_scores.of", function()
     local seed, counter = task:random()
     local scores = head_scores.of(model, task)
     assert.same({ seed, counter }, { task:random() })
-    for _, name in ipairs({ "by_distance", "previous_token", "induction", "ablation" }) do
+    for _, name in ipairs({ "by_distance", "previous_token", "copying", "induction",
+      "ablation" }) do
       assert.same({ 2, 2 }, { #scores[name], #scores[name][1] }, name)
     end
     assert.equal(30, #scores.by_distance[1][1])
     assert.same(roper.interpret.induction(model):totable(), scores.induction)
     local tokens = roper.evaluate.fresh(task, 2000004):batch(16)
     assert.same(roper.interpret.previous_token(model, tokens):totable(), scores.previous_token)
+    local _, sources = task:explain(tokens)
+    assert.same(roper.interpret.copying(model, tokens, sources):totable(), scores.copying)
     assert.same(scores, head_scores.of(model, task))
+  end)
+
+  it("leaves out copying if no token of an answer repeats an earlier one", function()
+    local task = roper.tasks.state_tracking({ length = 30, seed = 1 })
+    local _, sources = task:explain(task:batch(4))
+    assert.is_false(sources:ge(0):any())
+    local scores = head_scores.of(models.small({ vocabulary = task:vocabulary() }), task)
+    assert.is_nil(scores.copying)
+    assert.same({}, scores.problems)
   end)
 
   it("uses the positions of the task, and shows at most 64 distances", function()

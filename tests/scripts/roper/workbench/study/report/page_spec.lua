@@ -357,7 +357,7 @@ describe("page.render", function()
     local view = reports.view()
     local scores = { by_distance = { { { 0.5, 0, 0.25 }, { 0.125, 0.25, 0.0625 } } },
       previous_token = { { 0, 0.25 } }, induction = { { 0.125, 1 } },
-      ablation = { { -0.5, 0.0625 } } }
+      copying = { { 0.75, 0.5 } }, ablation = { { -0.5, 0.0625 } } }
     view.attention = {
       { trial = view.sweep.trials[1], map = reports.attention_map(), scores = scores },
       { trial = view.sweep.trials[2], problem = "no checkpoint" } }
@@ -372,13 +372,16 @@ describe("page.render", function()
       cells[#cells + 1] = ("%s %s %s"):format(x, y, opacity)
     end
     assert.same({ "0 0 0.5", "2 0 1", "0 1 0.125", "1 1 0.5", "2 1 0.25" }, cells)
-    assert.same({ { "layer.head", "previous token", "induction", "increase in loss" },
-      { "1.1", "0.000", "0.125", "−0.5000" }, { "1.2", "0.250", "1.000", "0.0625" } },
+    assert.same({ { "layer.head", "previous token", "copying", "induction", "increase in loss" },
+      { "1.1", "0.000", "0.750", "0.125", "−0.5000" },
+      { "1.2", "0.250", "0.500", "1.000", "0.0625" } },
       html.rows(text, "heads"))
     scores.ablation, scores.problems = nil, { "no increase in loss: <tied>" }
     assert.truthy(page.render(view):find("rope, seed 1</bdi>: no increase in loss: &lt;tied&gt;", 1,
       true))
-    assert.same({ "1.2", "0.250", "1.000", number.NONE },
+    assert.truthy(text:find("expect values near 0, even in models that solve the task by copying",
+      1, true))
+    assert.same({ "1.2", "0.250", "0.500", "1.000", number.NONE },
       html.rows(page.render(view), "heads")[3])
     view.attention[1].scores = nil
     assert.is_nil(page.render(view):find("<h2>Heads</h2>", 1, true))
