@@ -1,6 +1,7 @@
 --- The logit lens: what each layer of a transformer would predict.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
+local modules = require "roper.model.module"
 local options_of = require "roper.base.options"
 local record = require "roper.interpret.record"
 local scoped = require "roper.base.scoped"
@@ -41,7 +42,7 @@ function M.logit_lens(model, tokens, options)
     end
   end
   return scoped.without_training(model, function()
-    model:with_hooks(hooks, model, tokens, nil, o.positions)
+    model:with_hooks(hooks, modules.logits, model, tokens, nil, o.positions)
     for i, x in ipairs(list) do
       list[i] = model.logits(model.norm and model.norm(x) or x):unsqueeze(1)
     end

@@ -33,7 +33,7 @@ function M.attentions(name, model, tokens, positions, reduce)
   end
   trace.visit(model, { attention = function(path, _, call)
     list[#list + 1] = { order[path] or math.huge, #list, reduce(call, path) }
-  end }, tokens, nil, positions)
+  end }, tokens:clone(), nil, positions and positions:clone())
   table.sort(list, function(a, b)
     return a[1] < b[1] or a[1] == b[1] and a[2] < b[2]
   end)

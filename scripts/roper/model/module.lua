@@ -158,14 +158,15 @@ function Module:forward(...) -- luacheck: no unused args
   error(("%s: expected a method forward, found none"):format(getmetatable(self).name), 0)
 end
 
---- Calls a model with tokens and checks the shape of the logits it returns.
+--- Calls a model with copies of tokens and positions, so that it cannot change those of its caller,
+--- and checks the shape of the logits it returns.
 ---@param model Module|function
 ---@param tokens tensor [batch, time], int32
 ---@param cache? table
 ---@param positions? tensor [batch, time]
 ---@return tensor logits [batch, time, vocabulary]
 function M.logits(model, tokens, cache, positions)
-  local logits = model(tokens, cache, positions)
+  local logits = model(tokens:clone(), cache, positions and positions:clone())
   local batch, time = tokens:size(1), tokens:size(2)
   if not format.is_tensor(logits) or logits:rank() ~= 3 or logits:size(1) ~= batch
     or logits:size(2) ~= time then

@@ -28,7 +28,7 @@ function M.loss(model, tokens, positions, how, targets)
   targets = (targets or tokens):narrow(2, 2, last)
   positions = positions and positions:narrow(2, 1, last)
   if type(model) == "table" and model.loss then
-    return model:loss(given, targets, how, positions)
+    return model:loss(given:clone(), targets, how, positions and positions:clone())
   end
   return core.cross_entropy(modules.logits(model, given, nil, positions), targets, how)
 end
