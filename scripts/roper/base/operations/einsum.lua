@@ -216,7 +216,8 @@ function M.einsum(equation, ...)
     b = summed(b, counts_of(tables.joined({ result, a }, operands)))
     table.insert(operands, 1, contracted(a, b, wanted))
   end
-  return permuted(summed(operands[1], counts_of { result }), result.letters)
+  local y = permuted(summed(operands[1], counts_of { result }), result.letters)
+  return parts[2] and y or y:clone()
 end
 
 return M

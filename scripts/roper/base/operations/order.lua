@@ -60,7 +60,7 @@ function M.topk(x, k, axis, largest)
   return x:gather(axis, indices), indices
 end
 
---- Reverses the order of elements along axes. Shares storage if x is contiguous.
+--- Reverses the order of elements along axes.
 ---
 --- Errors: an axis that x does not have; the same axis twice.
 ---
@@ -88,7 +88,7 @@ function M.flip(x, axes)
     offset = offset + strides[axis] * (size - 1)
     strides[axis] = -strides[axis]
   end
-  return x:as_strided(shape, strides, x:count() > 0 and offset or 0)
+  return x:as_strided(shape, strides, x:count() > 0 and offset or 0):clone()
 end
 
 --- Rolls the elements along an axis: those moved past one end reappear at the other.

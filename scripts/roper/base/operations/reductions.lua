@@ -16,21 +16,47 @@ local function like(x, y)
   return x:dtype() == "float32" and y:to "float32" or y
 end
 
--- The p-th root; its gradient at 0 is 0, as in PyTorch.
-local function root(x, p)
-  local is_zero = x:eq(0)
-  local positive = core.where(is_zero, 1, x)
-  return core.where(is_zero, 0, p == 2 and positive:sqrt() or positive ^ (1 / p))
+-- What to divide numbers by before they are raised to the power p, so that neither the powers nor
+-- their sum overflow or underflow: the largest magnitude. For squares it is a power of two, which
+-- leaves the digits as they are, and 1 for common magnitudes.
+local function scale_of(x, p, axis)
+  if x:count() == 0 then
+    return 1
+  end
+  local largest = x:abs():max(axis, true)
+  local one = core.full(largest:shape(), 1, "float64")
+  if p == 2 then
+    return core.where(largest:gt(2 ^ 400), 2 ^ 600, core.where(largest:lt(2 ^ -400), 2 ^ -600, one))
+  end
+  return core.where(largest:gt(0) & largest:lt(math.huge), largest, one)
 end
 
--- The variance of float64. Subtracting the mean of the deviations removes the rounding error of the
--- mean: the variance of equal numbers is exactly 0.
-local function variance(x, axis, keep, correction)
-  local deviation = x - x:mean(axis, true)
+-- A reduction of float64. `reduce(x)` returns the result with size 1 on each reduced axis, and a
+-- function from the gradient of the result to that of x. Derived by hand, it overflows only if the
+-- gradient does.
+local function reduction(x, axis, keep, reduce)
+  local shape, slope
+  return core.differentiable(function(values)
+    local y
+    y, slope = reduce(values)
+    shape = y:shape()
+    return y:sum(axis, keep) -- over one element
+  end, function(dy)
+    return slope(dy:view(shape))
+  end)(x)
+end
+
+-- The scaled deviations from the mean, their variance, the scale, and the degrees of freedom.
+-- Subtracting the mean of the deviations removes the rounding error of the mean: the variance of
+-- equal numbers is exactly 0.
+local function moments(x, axis, correction)
+  local scale = scale_of(x, 2, axis)
+  local deviation = x / scale
   deviation = deviation - deviation:mean(axis, true)
-  local sum = deviation:square():sum(axis, keep)
-  local n = x:count() / math.max(sum:count(), 1)
-  return sum / math.max(n - (correction or 1), 0)
+  deviation = deviation - deviation:mean(axis, true)
+  local sum = deviation:square():sum(axis, true)
+  local free = math.max(x:count() / math.max(sum:count(), 1) - (correction or 1), 0)
+  return deviation, sum / free, scale, free
 end
 
 --- The variance over one or several axes, or of all elements. Integers give float64. NaN or
@@ -53,7 +79,12 @@ end
 function M.var(x, axis, keep, correction)
   check.reduction("var", x, axis, keep)
   arguments.check("var", "correction", "number?", correction)
-  return like(x, variance(x:to "float64", axis, keep, correction))
+  return like(x, reduction(x:to "float64", axis, keep, function(values)
+    local deviation, variance, scale, free = moments(values, axis, correction)
+    return variance * scale * scale, function(dy)
+      return dy * (deviation * (2 / free) * scale)
+    end
+  end))
 end
 
 --- The standard deviation over one or several axes, or of all elements. Integers give float64. NaN
@@ -73,7 +104,13 @@ end
 function M.std(x, axis, keep, correction)
   check.reduction("std", x, axis, keep)
   arguments.check("std", "correction", "number?", correction)
-  return like(x, root(variance(x:to "float64", axis, keep, correction), 2))
+  return like(x, reduction(x:to "float64", axis, keep, function(values)
+    local deviation, variance, scale, free = moments(values, axis, correction)
+    local y = variance:sqrt()
+    return y * scale, function(dy)
+      return core.where(y:eq(0), 0, dy * (deviation / y) / free)
+    end
+  end))
 end
 
 --- The p-norm over one or several axes, or of all elements. Integers give float64. The gradient of
@@ -103,8 +140,15 @@ function M.norm(x, p, axis, keep)
   elseif p == 1 then
     return as_floats(x):abs():sum(axis, keep)
   end
-  local size = x:to("float64"):abs()
-  return like(x, root((p == 2 and size:square() or size ^ p):sum(axis, keep), p))
+  return like(x, reduction(x:to "float64", axis, keep, function(values)
+    local scale = scale_of(values, p, axis)
+    local size = values:abs() / scale
+    local sum = (p == 2 and size:square() or size ^ p):sum(axis, true)
+    local y = p == 2 and sum:sqrt() or sum ^ (1 / p)
+    return y * scale, function(dy)
+      return core.where(y:eq(0), 0, dy * values:sign() * (size / y) ^ (p - 1))
+    end
+  end))
 end
 
 -- The product along an axis, which is kept with size 1. The halves are multiplied with each
@@ -113,6 +157,8 @@ local function product(x, axis)
   local size = x:size(axis)
   if size == 0 then
     return x:sum(axis, true) + 1 -- depends on x, for the gradient
+  elseif size == 1 then
+    return x:clone()
   end
   while size > 1 do
     local half = size // 2

@@ -256,11 +256,48 @@ for _, row in ipairs(M.groups[#M.groups].rows) do
   row.language, row.kind = "Python", "other"
 end
 
+---@class StorageRow
+---@field [1] string expressions in Lua
+---@field [2] "shares"|"copies" whether writing to their results changes the tensors in them
+---@field [3]? string
+
+--- Which operations share the storage of their argument.
+---@type StorageRow[]
+M.storage = {
+  { "x[1], x[-1], x[{{}, {1, 2}}]", "shares" },
+  { "x:transpose(1, 2), x:permute(2, 1)", "shares" },
+  { "x:narrow(2, 1, 2), v:expand(2, 3)", "shares" },
+  { "x:squeeze(), x:unsqueeze(1)", "shares" },
+  { "x:view(3, 2), x:reshape(-1)", "shares", "if the strides allow a view" },
+  { "x:transpose(1, 2):view(-1)", "copies", "otherwise" },
+  { "x:as_strided({2}, {3})", "shares", "if x is contiguous" },
+  { "x:transpose(1, 2):as_strided({2}, {3})", "copies", "otherwise" },
+  { "x:detach(), x:parameter()", "shares" },
+  { "x:contiguous()", "shares", "x itself, if it is contiguous" },
+  { "x:transpose(1, 2):contiguous()", "copies", "otherwise" },
+  { 'x:to "float32"', "shares", "x itself, if it has this dtype" },
+  { 'x:to "float64"', "copies", "otherwise" },
+  { "roper.nn.Dropout{p = 0}(x)", "shares", "x itself: the module changes nothing" },
+  { "x:clone(), roper.tensor(x)", "copies" },
+  { "x[i], x[x:gt(0)]", "copies" },
+  { "x:flip(2), x:roll(1, 1)", "copies" },
+  { 'roper.einsum("ij->ji", x)', "copies", "PyTorch: shares" },
+  { 'roper.einsum("ii->i", s)', "copies", "PyTorch: shares, as diagonal" },
+  { "roper.cat({x}, 1), roper.stack{x}", "copies" },
+  { "x[{{1, 1}}]:sum(1)", "copies", "all reductions" },
+  { "x[{{1, 1}}]:prod(1)", "copies" },
+  { "x + 0, x:clamp(0), roper.dropout(x, 0)", "copies", "all arithmetic" },
+}
+
 local HEAD <const> = [[
 Axes and indices count from 1, and ranges include their end; tokens, classes and positions count
 from 0. Index tensors are int32. Comparisons return masks; `x:ne(0)` converts zeros and ones to a
 mask. `x:f(y)` is the same as `roper.f(x, y)` if both exist. Every tensor is true in an `if`;
 `x:any()` and `x:all()` without an axis return booleans. Variables in the rows:]]
+
+local STORAGE <const> = [[
+Writing to the result of an operation that shares storage changes its argument. Operations that are
+not in this table return new storage, even if they change nothing.]]
 
 --- The page `?pytorch`.
 ---@return table tree
@@ -271,7 +308,11 @@ function M.page()
         rows = tables.map(group.rows, function(row)
           return { row[1], row[2] .. (row.note and "  -- " .. row.note or "") }
         end) } }
-    end) }
+    end),
+    d.heading("Shared storage and copies", 3), d.paragraph(d.prose(STORAGE)),
+    d.table { sides = "lll", rows = tables.map(M.storage, function(row)
+      return { row[1], row[2], row[3] or "" }
+    end) } }
 end
 
 return M

@@ -150,6 +150,50 @@ describe("composed reductions", function()
     end
   end)
 
+  it("keep their precision for float64 whose squares or powers overflow or underflow", function()
+    local numbers = roper.tensor({ { 3, -4, 0 }, { 1, 1, -7 } }, "float64") / 8
+    for _, exponent in ipairs({ -1000, -600, -520, -401, -399, 399, 401, 520, 1000, 1023 }) do
+      local x = (numbers * 2.0 ^ exponent):parameter()
+      for name, f in pairs({
+        norm = function(y) return y:norm(2, 2) end,
+        norm3 = function(y) return y:norm(3, { 1, 2 }) end,
+        norm400 = function(y) return y:norm(400, 1, true) end,
+        std = function(y) return y:std(2, true) end,
+        std_of_all = function(y) return y:std() end,
+      }) do
+        local unit = numbers:detach():parameter()
+        local expected, got = f(unit), f(x)
+        local what = ("%s at 2^%d"):format(name, exponent)
+        arrays.close(expected, got / 2.0 ^ exponent, 1e-14, what)
+        expected:sum():backward()
+        x.grad = nil
+        got:sum():backward()
+        arrays.close(unit.grad, x.grad, 1e-14, what)
+      end
+    end
+  end)
+
+  it("return variances of huge and tiny float64 where float64 can represent them", function()
+    for _, size in ipairs({ 1.7e308, 1e160, 1e-160, 5e-324 }) do
+      local equal = roper.full({ 3 }, size, "float64"):parameter()
+      local y = equal:var()
+      assert.equal(0, y:item())
+      y:backward()
+      assert.is_true(equal.grad:eq(0):all())
+      equal.grad = nil
+      equal:std():backward()
+      assert.is_true(equal.grad:eq(0):all())
+    end
+    local huge = roper.tensor({ 1.7e308, -1.7e308 }, "float64")
+    assert.equal(1.7e308, huge:std(nil, false, 0):item())
+    assert.equal(math.huge, huge:var():item())
+    local x = roper.tensor({ 1e-160, -1e-160 }, "float64"):parameter()
+    local y = x:var()
+    assert.near(2, y:item() / 1e-320, 1e-3)
+    y:backward()
+    arrays.close(roper.tensor({ 2, -2 }, "float64"), x.grad / 1e-160, 1e-14, "slope")
+  end)
+
   it("return NaN if there are no more elements than the correction", function()
     local one = roper.tensor({ 5 })
     assert.is_true(one:var():isnan():all())

@@ -68,6 +68,28 @@ describe("the page ?pytorch", function()
     end
   end)
 
+  it("says which operations share storage and which copy", function()
+    local function values_of(env)
+      return { x = env.x:clone(), v = env.v:clone(), s = env.s:clone() }
+    end
+    for _, row in ipairs(page.storage) do
+      for k = 1, select("#", load("return " .. row[1], row[1], "t", names())()) do
+        local env = names()
+        local before = values_of(env)
+        local written = select(k, load("return " .. row[1], row[1], "t", env)()):detach()
+        while written:rank() > 1 do -- a tensor from `expand` refuses writes, its slices do not
+          written = written[1]
+        end
+        written:fill(-5)
+        local shares = false
+        for name, values in pairs(values_of(env)) do
+          shares = shares or values ~= before[name]
+        end
+        assert.equal(row[2], shares and "shares" or "copies", row[1] .. ": result " .. k)
+      end
+    end
+  end)
+
   it("contains the rows that the guide shows", function()
     local rows, count = {}, 0
     for _, group in ipairs(page.groups) do
