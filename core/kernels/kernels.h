@@ -247,8 +247,8 @@ typedef struct RpKernels {
   RpStatus (*adam)(const RpAdam *adam, int64_t n, void *w, const void *gradient, void *mean,
                    void *variance);
   RpStatus (*sgd)(const RpSgd *sgd, int64_t n, void *w, const void *gradient, void *velocity);
-  /* the sum of squares, in float64; the same for any number of threads */
-  double (*sum_of_squares)(int64_t n, const void *x);
+  /* the sum of the squares of x * scale, in float64; the same for any number of threads */
+  double (*sum_of_squares)(int64_t n, const void *x, double scale);
 } RpKernels;
 
 /* Kernels dominated by matrix products. */

@@ -108,19 +108,32 @@ RpStatus rp_sgd_step(const RpSgd *settings, RpTensor *parameter, RpTensor *veloc
   return status;
 }
 
-RpStatus rp_gradient_norm(int count, RpTensor *const *parameters, double *norm)
+/* Set *total to the sum of the squares of all gradients, each times `scale`. */
+static RpStatus sum_squares(int count, RpTensor *const *parameters, double scale, double *total)
 {
-  double total = 0;
+  *total = 0;
   for (int i = 0; i < count; i++) {
     if (parameters[i]->gradient == NULL)
       continue;
     RpTensor *gradient = rp_tensor_contiguous(parameters[i]->gradient);
     if (gradient == NULL)
       return rp_last_status();
-    total += rp_kernels(gradient->dtype)
-                 ->sum_of_squares(rp_tensor_count(gradient), rp_tensor_data(gradient));
+    *total += rp_kernels(gradient->dtype)
+                  ->sum_of_squares(rp_tensor_count(gradient), rp_tensor_data(gradient), scale);
     rp_tensor_release(gradient);
   }
-  *norm = sqrt(total);
   return RP_OK;
+}
+
+RpStatus rp_gradient_norm(int count, RpTensor *const *parameters, double *norm)
+{
+  double total, scale = 1;
+  RpStatus status = sum_squares(count, parameters, scale, &total);
+  if (status == RP_OK && (total < 0x1p-900 || isinf(total))) { /* squares underflow or overflow */
+    scale = isinf(total) ? 0x1p-600 : 0x1p600;
+    status = sum_squares(count, parameters, scale, &total);
+  }
+  if (status == RP_OK)
+    *norm = sqrt(total) / scale;
+  return status;
 }

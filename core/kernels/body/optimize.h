@@ -44,7 +44,7 @@ static RpStatus sgd(const RpSgd *s, int64_t n, void *w_data, const void *gradien
   return RP_OK;
 }
 
-static double sum_of_squares(int64_t n, const void *x_data)
+static double sum_of_squares(int64_t n, const void *x_data, double scale)
 {
   enum { PIECE = 1 << 14, GROUP = 64 };
   const REAL *x = x_data;
@@ -59,7 +59,7 @@ static double sum_of_squares(int64_t n, const void *x_data)
       double sum = 0;
 #pragma omp simd reduction(+ : sum)
       for (int64_t i = begin; i < end; i++)
-        sum += (double)x[i] * (double)x[i];
+        sum += ((double)x[i] * scale) * ((double)x[i] * scale);
       partial[p] = sum;
     }
     for (int p = 0; p < GROUP; p++)

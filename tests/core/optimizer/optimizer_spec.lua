@@ -185,6 +185,18 @@ describe("sgd_step", function()
 end)
 
 describe("gradient_norm", function()
+  it("is exact for float64 whose squares overflow or underflow", function()
+    for _, exponent in ipairs({ -1000, -540, 540, 1000 }) do
+      local w, v = core.ones({ 1 }, "float64"):parameter(), core.ones({ 2 }, "float64"):parameter()
+      w:backward(core.full({ 1 }, 3 * 2.0 ^ exponent, "float64"))
+      v:backward(core.tensor({ 0, -4 * 2.0 ^ exponent }, "float64"))
+      assert.equal(5 * 2.0 ^ exponent, core.gradient_norm({ w, v }))
+    end
+    local w = core.ones({ 1 }, "float64"):parameter()
+    w:backward(core.full({ 1 }, -math.huge, "float64"))
+    assert.equal(math.huge, core.gradient_norm({ w }))
+  end)
+
   it("equals PyTorch's norm for clipping", function()
     golden.each("clip", function(values, tolerance)
       local parameters = {}
