@@ -84,9 +84,9 @@ return function(view)
     .. "the token before. Copying: if the next token is one of an answer and repeats an earlier "
     .. "token, mean weight on that earlier one; near 1 in a head that finds it. Induction: on "
     .. "random tokens that are repeated once, mean weight on the token after the earlier "
-    .. "occurrence (Olsson et al. 2022). These texts are unlike the task's problems: expect values near 0, "
-    .. "even in models that solve the task by copying, and near 1 only in models that continue any "
-    .. "repeated text. Increase in loss: in nats per token of an answer, if the output of the head "
-    .. "is 0; not measured for large models." },
+    .. "occurrence (Olsson et al. 2022). These texts are unlike the task's problems: expect values "
+    .. "near 0, even in models that solve the task by copying, and near 1 only in models that "
+    .. "continue any repeated text. Increase in loss: in nats per token of an answer, if the "
+    .. "output of the head is 0; not measured for large models." },
     nodes } or nil
 end
