@@ -1,11 +1,11 @@
 -- Runs transcripts: documents of what a user types and what a terminal of 80 columns shows.
 --
 -- Lines with an indent of two are typed or shown; others are prose. `$ COMMAND` runs in a shell, in
--- an empty folder of its own that is also the home folder, `~`, and contains `roper`. A
--- line ends in a backslash, or a here-document follows, if there is more of it. A session (`$ ./roper`) or a lesson runs in this process and reads the
--- lines after its prompts: `| ` continues a pasted block, `^C` at the end is Ctrl-C, and after the
--- last line comes Ctrl-D. In expected output, `...` is any text within a line; on a line of its
--- own, any lines.
+-- an empty folder of its own that is also the home folder, `~`, and contains `roper`. It may be
+-- continued after a backslash or by a here-document. A session (`$ ./roper`) or a lesson runs in
+-- this process and reads the lines after its prompts: `| ` continues a pasted block, `^C` at the
+-- end is Ctrl-C, and after the last line comes Ctrl-D. In expected output, `...` is any text within
+-- a line; on a line of its own, any lines.
 
 local uv = require("luv")
 
@@ -91,27 +91,26 @@ local function shell(command)
   return status, output
 end
 
--- Replaces fields of a table while f runs.
-local function with(owner, fields, f)
-  local before = {}
-  for name, value in pairs(fields) do
-    before[name] = rawget(owner, name)
-    rawset(owner, name, value)
-  end
-  return scoped.finally(f, function()
-    for name in pairs(fields) do
-      rawset(owner, name, before[name])
-    end
-  end)
-end
-
--- Calls f and removes the globals that it defines.
-local function with_globals(f)
+-- Calls f with other fields of some tables, { table, fields }, and without the globals that it
+-- defines afterwards.
+local function with(changes, f)
   local before, metatable = {}, getmetatable(_G)
   for name, value in next, _G do
     before[name] = value
   end
+  for i, change in ipairs(changes) do
+    local old = {}
+    for name, value in pairs(change[2]) do
+      old[name], change[1][name] = change[1][name], value
+    end
+    changes[i][2] = old
+  end
   return scoped.finally(f, function()
+    for _, change in ipairs(changes) do
+      for name, value in pairs(change[2]) do
+        change[1][name] = value
+      end
+    end
     setmetatable(_G, metatable)
     for name in next, _G do
       _G[name] = before[name]
@@ -158,19 +157,13 @@ function Transcript:interact(command)
     words[#words + 1] = word
   end
   local status
-  with_globals(function()
-    _G.arg = words
-    local function write(...) return stream:write(...) end
-    with(io, { stdout = stream, stderr = stream, write = write }, function()
-      with(os, { execute = execute }, function()
-        with(terminal, { is_terminal = function() return true end }, function()
-          with(readers, { new = function() return reader end }, function()
-            status = cli.main(words)
-          end)
-        end)
-      end)
-    end)
-  end)
+  with({
+    { io, { stdout = stream, stderr = stream, write = function(...) stream:write(...) end } },
+    { os, { execute = execute } },
+    { terminal, { is_terminal = function() return true end } },
+    { readers, { new = function() return reader end } },
+    { _G, { arg = words } },
+  }, function() status = cli.main(words) end)
   return status, table.concat(shown)
 end
 
@@ -236,6 +229,11 @@ local function run(text)
   return self
 end
 
+-- Is a line as expected?
+local function fits(expected, shown)
+  return shown:find("^" .. expected:gsub("%p", "%%%0"):gsub("%%%.%%%.%%%.", ".-") .. "$") ~= nil
+end
+
 -- Are the lines from j on as the expected lines from i on?
 local function matches(expected, shown, i, j)
   if expected[i] == "..." then
@@ -244,8 +242,17 @@ local function matches(expected, shown, i, j)
   elseif not expected[i] or not shown[j] then
     return expected[i] == shown[j]
   end
-  local pattern = expected[i]:gsub("%p", "%%%0"):gsub("%%%.%%%.%%%.", ".-")
-  return shown[j]:find("^" .. pattern .. "$") ~= nil and matches(expected, shown, i + 1, j + 1)
+  return fits(expected[i], shown[j]) and matches(expected, shown, i + 1, j + 1)
+end
+
+-- The line for a file: one of the expected lines if it fits.
+local function kept(expected, line)
+  for _, pattern in ipairs(expected) do
+    if pattern ~= "..." and fits(pattern, line) then
+      return pattern
+    end
+  end
+  return line
 end
 
 --- Runs a transcript.
@@ -266,7 +273,7 @@ function M.check(text)
         self.lines[block.typed], table.concat(block.expected, "\n"),
         table.concat(block.shown, "\n"))
       for _, line in ipairs(block.shown) do
-        lines[#lines + 1] = line ~= "" and "  " .. line or ""
+        lines[#lines + 1] = line ~= "" and "  " .. kept(block.expected, line) or ""
       end
       done = block.last
     end
