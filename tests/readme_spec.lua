@@ -1,24 +1,16 @@
+local transcripts = require("tests.transcripts")
 local models = require("tests.models")
 local process = require("tests.process")
 local roper = require("roper")
 local scratch = require("tests.scratch")
-local sessions = require("tests.sessions")
 local stdout = require("tests.stdout")
 
--- The inputs of a session that README shows, each with what it prints.
-local function entries_of(shown)
-  local entries = {}
-  for line in shown:gmatch("([^\n]*)\n") do
-    local input = line:match("^> (.*)")
-    if input then
-      entries[#entries + 1] = { input = input, output = "" }
-    else
-      entries[#entries].output = entries[#entries].output .. line .. "\n"
-    end
-    assert.is_true(utf8.len(line) <= 80)
-  end
-  assert.is_true(#entries > 5)
-  return entries
+-- Runs a session that a page shows, after it has written code to own.lua.
+local function check(shown, code)
+  local text = ("$ cat >own.lua <<'END'\n%sEND\n$ ./roper\n...\n%s"):format(code or "",
+    shown:gsub("> roper%.train[^\n]*\n", "%0...\n"))
+  local problems = transcripts.check((text:gsub("[^\n]+", "  %0")))
+  assert(not problems, problems)
 end
 
 describe("README and the guide", function()
@@ -26,41 +18,17 @@ describe("README and the guide", function()
   teardown(scratch.remove)
 
   it("show a session exactly as it runs", function()
-    local shown = scratch.read("README.md"):match("\n```\n%$ ./roper\n.-\n(> .-)```\n")
-    local screen = sessions.start()
-    for _, entry in ipairs(entries_of(shown)) do
-      sessions.enter(screen, entry.input, entry.output)
-    end
-    sessions.leave(screen)
+    check(scratch.read("README.md"):match("\n```\n%$ ./roper\n.-\n(> .-)```\n"))
   end)
 
   it("export and import a model", function()
-    local shown = scratch.read("scripts/GUIDE.md"):match(
-      "\n## Published models\n.-```\n(> .-)```\n")
-    local screen = sessions.start()
-    for _, entry in ipairs(entries_of(shown)) do
-      sessions.enter(screen, entry.input, entry.output)
-    end
-    sessions.leave(screen)
+    check(scratch.read("scripts/GUIDE.md"):match("\n## Published models\n.-```\n(> .-)```\n"))
   end)
 
   it("define, train, query and inspect a custom model", function()
     local class, shown = scratch.read("scripts/GUIDE.md"):match(
       "\n```lua\n(Own = .-)```\n.-\n```\n(> dofile.-)```\n")
-    require("roper.base.file").write(scratch.path("own.lua"), class)
-    local screen = sessions.start(nil, ("cd '%s' && '%s/roper'"):format(scratch.path(""),
-      require("luv").cwd()))
-    for _, entry in ipairs(entries_of(shown)) do
-      if entry.input:find("^roper%.train") then
-        screen:type(entry.input .. "\r")
-        screen:expect("training")
-        screen:expect("20/20")
-        screen:expect("\n> ")
-      else
-        sessions.enter(screen, entry.input, entry.output)
-      end
-    end
-    sessions.leave(screen)
+    check(shown, class)
   end)
 
   it("look inside a model with lines that run", function()

@@ -152,6 +152,11 @@ function Transcript:interact(command)
     return status == 0 or nil, status > 128 and "signal" or "exit", status > 128 and status - 128
       or status
   end
+  local function tmpname()
+    local handle, path = assert(uv.fs_mkstemp(uv.cwd() .. "/XXXXXX"))
+    uv.fs_close(handle)
+    return path
+  end
   local words = { [0] = "./roper" }
   for word in command:match("^%S+(.*)"):gmatch("%S+") do
     words[#words + 1] = word
@@ -159,7 +164,7 @@ function Transcript:interact(command)
   local status
   with({
     { io, { stdout = stream, stderr = stream, write = function(...) stream:write(...) end } },
-    { os, { execute = execute } },
+    { os, { execute = execute, tmpname = tmpname } },
     { terminal, { is_terminal = function() return true end } },
     { readers, { new = function() return reader end } },
     { _G, { arg = words } },

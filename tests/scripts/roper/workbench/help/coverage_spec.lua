@@ -1,9 +1,8 @@
 -- Everything public is documented, correctly, and with examples that work.
 
+local transcripts = require("tests.transcripts")
 local catalogue = require("roper.workbench.help.catalogue")
 local comment_of = require("roper.workbench.help.comment")
-local core = require("roper.core")
-local examples = require("tests.examples")
 local files = require("roper.base.file")
 local page = require("roper.workbench.help.page")
 local render = require("roper.base.document.terminal").render
@@ -157,7 +156,6 @@ describe("documentation", function()
   end)
 
   it("has a working example for everything that can be called", function()
-    local seed, counter = core.random_state()
     local problems = {}
     stdout.capture_both(function() -- prints a note once, on some processors
       roper.matmul_precision("bfloat16")
@@ -168,23 +166,15 @@ describe("documentation", function()
       for _, block in ipairs(comment_of.blocks(entry.comment)) do
         if block.kind == "example" then
           count = count + 1
-          core.random_state(0, 0)
-          local shown = examples.run(block.lines)
-          for i = 1, #shown do -- as an editor leaves the lines of a comment
-            shown[i] = shown[i]:gsub("%s+$", "")
-          end
-          local expected, got = table.concat(block.lines, "\n"), table.concat(shown, "\n")
-          if expected ~= got then
-            problems[#problems + 1] = ("%s says\n%s\n  and the session shows\n%s"):format(
-              place(entry), expected, got)
-          end
+          local problem = transcripts.check("  $ ./roper\n  ...\n  "
+            .. table.concat(block.lines, "\n  ") .. "\n")
+          problems[#problems + 1] = problem and ("%s, %s"):format(place(entry), problem)
         end
       end
       if count == 0 then
         problems[#problems + 1] = place(entry) .. " has no example"
       end
     end
-    core.random_state(seed, counter)
     fail_with(problems)
   end)
 
