@@ -17,6 +17,7 @@ local EXAMPLE <const> = { dim = 8, heads = 2, d_model = 16, length = 16 }
 ---@field summary? string one line
 ---@field formula? string its equations, one per line
 ---@field source? string paper and equation
+---@field mistake? string what is wrong with it on purpose
 ---@field relative boolean true if attention depends on relative positions only
 ---@field trains string trained tensors, with shapes for 2 heads of 8 features
 ---@field cache string the form of keys and values in a cache
@@ -26,8 +27,8 @@ local Description = { __name = "description" }
 function Description:__tostring()
   local lines = { self.name .. (self.summary and ": " .. self.summary or "") }
   for _, line in ipairs { { "formula", self.formula }, { "source", self.source },
-    { "positions", self.relative and "relative" or "absolute" }, { "trains", self.trains },
-    { "cache", self.cache }, { "", self.words } } do
+    { "mistake", self.mistake }, { "positions", self.relative and "relative" or "absolute" },
+    { "trains", self.trains }, { "cache", self.cache }, { "", self.words } } do
     local name = line[1]
     for words in (line[2] or ""):gmatch "[^\n]+" do
       lines = tables.joined(lines, text.wrap(words, WIDTH, ("  %-11s"):format(name), 13))
@@ -145,7 +146,7 @@ function M.one(parts, name, make)
   local self = setmetatable({ name = name, relative = true }, Description)
   local ok, scheme = pcall(make, EXAMPLE)
   scheme = ok and scheme or nil
-  for _, field in ipairs { "summary", "formula", "source" } do
+  for _, field in ipairs { "summary", "formula", "source", "mistake" } do
     local texts = tables.map(parts, function(part)
       return field == "formula" and formula_of(part) or part.definition[field]
     end)
@@ -166,7 +167,8 @@ local List = { __name = "descriptions" }
 function List:__tostring()
   local rows = {}
   for i, one in ipairs(self) do
-    rows[i] = { one.name, one.relative and "relative" or "absolute", one.summary or "" }
+    rows[i] = { one.name, one.relative and "relative" or "absolute",
+      (one.summary or "") .. (one.mistake and " (a mistake)" or "") }
   end
   return table.concat(text.rows(rows, "l"), "\n")
 end

@@ -60,6 +60,8 @@ local M = {}
 ---@field revision? integer = 1; increase it if the same options now give different results: results
 ---   of different revisions are never averaged
 ---@field per_layer? boolean = false; each layer has its own scheme, instead of all sharing one
+---@field mistake? string what is wrong with it on purpose, for comparison; results name its methods
+---   mutants
 ---@field relative? boolean = false; true if attention depends on relative positions only
 ---@field formula? string|fun(options: table): string the formula, for descriptions; a function gets
 ---   the options, such as `rotate`, with their defaults
@@ -70,10 +72,11 @@ Scheme.__index = Scheme
 
 local MEMBERS <const> = { "name", "takes", "init", "embed", "turns", "bias", "scores",
   "query_scale", "mask", "values", "carry", "transport", "state", "scale", "parameters", "options",
-  "describe", "decays", "revision", "per_layer", "relative", "formula", "source", "summary" }
+  "describe", "decays", "revision", "per_layer", "mistake", "relative", "formula",
+  "source", "summary" }
 local KINDS <const> = { name = "string", takes = "table", state = "table", decays = "table",
-  revision = "number", per_layer = "boolean", relative = "boolean", source = "string",
-  summary = "string" }
+  revision = "number", per_layer = "boolean", mistake = "string", relative = "boolean",
+  source = "string", summary = "string" }
 
 --- Returns the options of a rotary scheme of the core, with their kinds and defaults.
 ---@param rotate string default of the option

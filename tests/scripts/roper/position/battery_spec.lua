@@ -23,3 +23,14 @@ describe("the battery passes for", function()
     end)
   end
 end)
+
+describe("the battery", function()
+  it("finds what is wrong with twice on purpose, if it claims to be relative", function()
+    local definition = require("roper.position.schemes.twice")
+    definition.relative = true
+    local ok, findings = pcall(roper.position.check, "twice")
+    definition.relative = false
+    assert.is_true(ok, findings)
+    assert.same({ "moved by 1", "moved by 640", "moved by 0.5", "moved by -3" }, findings.failed)
+  end)
+end)

@@ -12,6 +12,14 @@ describe("position.describe", function()
     end
   end)
 
+  it("says what is wrong with a scheme on purpose", function()
+    assert.equal("values are rotated twice", roper.position.describe("twice").mistake)
+    local text = tostring(roper.position.describe("twice+alibi"))
+    assert.truthy(text:find("\n  mistake    values are rotated twice\n", 1, true), text)
+    assert.truthy(tostring(roper.position.describe()):find("twice (a mistake)", 1, true))
+    assert.is_nil(roper.position.describe("roper").mistake)
+  end)
+
   it("has formula, source and summary for schemes of the library", function()
     for _, name in ipairs(require("tests.positions").schemes()) do
       local told = roper.position.describe(name)

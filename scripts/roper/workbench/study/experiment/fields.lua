@@ -67,7 +67,7 @@ M.MODEL = M.of_options("TransformerOptions", { "d_model", "layers", "heads", "d_
 
 ---@type Field[]
 local COMMON <const> = tables.joined(
-  { { "position", "scheme", "roper", position.meaning() } }, position.FIELDS, M.MODEL,
+  { { "position", "scheme", "roper", position.MEANING } }, position.FIELDS, M.MODEL,
   {
     { "matmul_precision", { "float32", "bfloat16" }, false,
       "precision to which operands of matrix products are rounded", "float32" },
@@ -224,10 +224,7 @@ function M.convert(field, value)
     refusal = not result and expected .. options_of.shown(value)
   elseif kind == "scheme" then
     local names, missing = position.names(), position.missing(value)
-    refusal = missing and position.is_mutant(missing)
-      and ("expected the name of the mutant %s alone, got %s"):format(missing,
-        options_of.shown(type(value) == "string" and brief(value) or value))
-      or missing and ("expected one of %s, got %s%s"):format(table.concat(names, ", "),
+    refusal = missing and ("expected one of %s, got %s%s"):format(table.concat(names, ", "),
       options_of.shown(type(value) == "string" and brief(value) or value),
       require("roper.base.suggest").hint(missing, names))
     result = not refusal and position.canonical(value)

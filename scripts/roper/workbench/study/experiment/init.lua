@@ -8,7 +8,6 @@ local documents = require "roper.base.document.terminal"
 local fields = require "roper.workbench.study.experiment.fields"
 local loaded = require "roper.workbench.study.experiment.loaded"
 local models = require "roper.workbench.study.experiment.models"
-local mutants = require "roper.workbench.study.experiment.mutants"
 local options_of = require "roper.base.options"
 local position = require "roper.workbench.study.experiment.position"
 local suggest = require "roper.base.suggest"
@@ -341,13 +340,6 @@ function M.build(config, task, length)
   options.vocabulary, options.position, options.length = task:vocabulary(), M.scheme(config),
     length or M.reach(config)
   local model = models.create(config, options)
-  if mutants[config.position] and config.model and config.model ~= models.DEFAULT then
-    error(("model %s: the mutant %s changes a Transformer only"):format(config.model,
-      config.position), 0)
-  elseif mutants[config.position] then
-    mutants[config.position].change(model)
-    model.options = nil -- so that a saved mutant cannot be loaded as the correct model
-  end
   return { model = model, task = task, optimizer = optimizer_of(config) }
 end
 

@@ -1,9 +1,9 @@
---- The field `position` of experiments: the name of a scheme or mutant, a scheme with options
+--- The field `position` of experiments: the name of a scheme, a scheme with options
 --- ("yarn{factor=4}"), several schemes in one attention ("rope+alibi"), or a list that repeats over
 --- the layers ("rope:none").
 local diagnostics = require "roper.base.diagnostics"
-local mutants = require "roper.workbench.study.experiment.mutants"
 local position = require "roper.position"
+local registry = require "roper.position.registry"
 local scoped = require "roper.base.scoped"
 local syntax = require "roper.position.syntax"
 local tables = require "roper.base.tables"
@@ -23,49 +23,25 @@ M.FIELDS = {
   { "value_fraction", "share", 1, "share of the features of values and output that are rotated" },
 }
 
---- Returns the names that the field takes: schemes, registered ones included, then mutants.
-function M.names()
-  local names = position.list()
-  for _, name in ipairs(tables.keys(mutants)) do
-    names[#names + 1] = name
-  end
-  return names
+--- The names that the field takes.
+M.names = position.list
+
+--- The documentation of the field.
+M.MEANING = "scheme; braces set its options, yarn{factor=4}; + joins several in one attention, : "
+  .. "gives each layer its own"
+
+-- Returns all schemes of a value.
+local function parts_of(value)
+  return tables.joined(table.unpack(texts.parse(value, WHERE)))
 end
 
---- Returns the documentation of the field.
-function M.meaning()
-  local meaning = "scheme; braces set its options, yarn{factor=4}; + joins several in one "
-    .. "attention, : gives each layer its own"
-  for _, name in ipairs(tables.keys(mutants)) do
-    meaning = ("%s; %s is a mutant: %s"):format(meaning, name, mutants[name].summary)
-  end
-  return meaning
-end
-
--- Returns the mutant of a name; nil if there is none. A scheme of the same name, registered by the
--- user, would never be trained.
-local function mutant_of(value)
-  local mutant = mutants[value]
-  if mutant and not position.missing(value) then
-    error(("%s: %s is the name of a mutant of roper and of a registered position scheme; register "
-      .. "the scheme with another name"):format(WHERE, value), 0)
-  end
-  return mutant
-end
-
--- Returns the schemes of each layer in turn, and the mutant if the value is its name.
-local function layers_of(value)
-  local mutant = mutant_of(value)
-  return texts.parse(mutant and mutant.position or value, WHERE), mutant
-end
-
---- Returns the canonical text of a value; a mutant is named by its name.
+--- Returns the canonical text of a value.
 ---
 --- Errors: an unknown scheme; an option that the scheme does not take, or of another kind.
 ---@param value string|table
 ---@return string text
 function M.canonical(value)
-  return mutant_of(value) and value or texts.canonical(value, WHERE)
+  return texts.canonical(value, WHERE)
 end
 
 --- Returns a text as configurations contain it: canonical, or unchanged if it is no text of known
@@ -76,10 +52,17 @@ function M.as_stored(text)
   return ok and canonical or text
 end
 
---- Returns true for the name of a mutant.
----@param name string
-function M.is_mutant(name)
-  return mutants[name] ~= nil
+--- Returns true if one of the schemes is wrong on purpose.
+---@param value string
+---@return boolean yes
+function M.is_mutant(value)
+  for _, part in ipairs(tables.joined(table.unpack(syntax.parse(value, WHERE)))) do
+    local definition = registry.definitions[part.type] -- nil: not registered yet
+    if definition and definition.mistake then
+      return true
+    end
+  end
+  return false
 end
 
 --- Returns the first name in a value that no scheme has.
@@ -91,16 +74,14 @@ function M.missing(value)
   if type(value) ~= "string" and type(value) ~= "table" then
     return tostring(value)
   end
-  local mutant = mutants[value]
-  return position.missing(mutant and mutant.position
-    or type(value) == "string" and syntax.parse(value, WHERE) or value)
+  return position.missing(type(value) == "string" and syntax.parse(value, WHERE) or value)
 end
 
 --- Returns true if a value contains no other schemes than built-in ones.
 ---@param value string
 ---@return boolean yes
 function M.is_built_in(value)
-  for _, part in ipairs(tables.joined(table.unpack((layers_of(value))))) do
+  for _, part in ipairs(parts_of(value)) do
     if not position.is_built_in(part.type) then
       return false
     end
@@ -127,7 +108,7 @@ end
 ---@param config table from `experiment.configure`
 ---@return string|table position
 function M.scheme(config)
-  local layers = tables.map(layers_of(config.position), function(joined)
+  local layers = tables.map(texts.parse(config.position, WHERE), function(joined)
     local parts = tables.map(joined, function(part) return options_of(part, config) end)
     return parts[2] and { type = "join", parts = parts } or parts[1]
   end)
@@ -162,7 +143,7 @@ end
 ---@param given table the fields that were given
 ---@param value string|table the position before `canonical`
 function M.complete(config, given, value)
-  if mutants[value] or type(value) == "string" and not value:find "{" then
+  if type(value) == "string" and not value:find "{" then
     return
   end
   for _, scheme in ipairs(tables.joined(table.unpack(texts.layers(value, WHERE)))) do
@@ -175,7 +156,7 @@ function M.complete(config, given, value)
       end
     end
   end
-  for _, scheme in ipairs(tables.joined(table.unpack(layers_of(config.position)))) do
+  for _, scheme in ipairs(parts_of(config.position)) do
     for _, field in ipairs(M.FIELDS) do
       config[field[1]] = (scheme.options or {})[field[1]] == nil and config[field[1]]
     end
@@ -183,18 +164,15 @@ function M.complete(config, given, value)
   try(config)
 end
 
---- Returns the revisions, such as "kerple 2, proportional 2", of the schemes and mutants of a
---- configuration that gave other results in earlier versions of roper.
+--- Returns the revisions, such as "kerple 2, proportional 2", of the schemes of a configuration
+--- that gave other results in earlier versions of roper.
 ---@param config table
 ---@return string? revisions nil if there are none
 function M.revision(config)
-  local layers, mutant = layers_of(config.position)
-  local revisions = {}
-  for _, part in ipairs(tables.joined(table.unpack(layers))) do
+  local revisions, list = {}, {}
+  for _, part in ipairs(parts_of(config.position)) do
     revisions[part.type] = position.revision(part.type)
   end
-  revisions[config.position] = mutant and mutant.revision or revisions[config.position]
-  local list = {}
   for _, name in ipairs(tables.keys(revisions)) do
     list[#list + 1] = revisions[name] > 1 and ("%s %d"):format(name, revisions[name]) or nil
   end

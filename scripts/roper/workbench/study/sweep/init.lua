@@ -7,7 +7,6 @@ local counted = require("roper.base.escape").count
 local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
 local is_list = require("roper.workbench.study.experiment.fields").is_list
-local mutants = require "roper.workbench.study.experiment.mutants"
 local options_of = require "roper.base.options"
 local eta = require "roper.workbench.study.sweep.eta"
 local origin = require "roper.workbench.study.origin"
@@ -56,7 +55,7 @@ end
 -- Returns the method of a trial: its position and the other varied fields, such as "rope
 -- rotate=vo".
 local function method_of(config, varied)
-  local parts = { config.position .. (mutants[config.position] and " (mutant)" or "") }
+  local parts = { config.position .. (position.is_mutant(config.position) and " (mutant)" or "") }
   for i = 2, #varied do
     local name = varied[i]
     parts[#parts + 1] = config[name] and ("%s=%s"):format(name, config[name]) or nil

@@ -1,7 +1,6 @@
 local estimate = require("roper.workbench.study.experiment.estimate")
 local experiment = require("roper.workbench.study.experiment")
 local position = require("roper.workbench.study.experiment.position")
-local process = require("tests.process")
 local roper = require("roper")
 local schemes = require("roper.position.scheme")
 
@@ -39,19 +38,6 @@ describe("the field position", function()
     roper.position.register("flat_spec", { bias = function(_, q) return q:mul(0):sum() end })
     assert.same({ "flat_spec", "rotary" }, names_of_layers(configure("flat_spec:rope")))
     assert.is_nil(position.missing("rope:flat_spec"))
-  end)
-
-  it("refuses a name of both a mutant and a registered scheme", function()
-    local status, output, errors = process.run({ "./roper", "-e", [[
-      roper.position.register("twice", {})
-      local function position(value)
-        return roper.experiment.configure("copy", {preset = "smoke", position = value}).position
-      end
-      io.write(position "rope", " ", position "twice+rope")
-      position "twice"]] })
-    assert.same({ 1, "rope twice+rope" }, { status, output })
-    assert.matches("field position: twice is the name of a mutant of roper and of a registered "
-      .. "position scheme; register the scheme with another name", errors)
   end)
 
   it("refuses parts that are none, with the nearest name", function()
@@ -102,8 +88,7 @@ describe("options in the field position", function()
       ["rope:longrope{long={1,2}}"] = "^field position: longrope: option long: expected 8 numbers",
       ["rope{rotate=xy}"] = "^field position: .*rotate",
       ["yarn{factor=4"] = '^field position: expected "," or "}" at character 14',
-      ["twice{factor=4}"] = "^field position: expected the name of the mutant twice alone, got",
-      ["rope+twice"] = "^field position: expected the name of the mutant twice alone, got",
+      ["twice{factor=4}"] = "^field position: twice: unknown option factor",
       ["yarn{}{}"] = '^field position: expected "%+", ":" or the end at character 7',
     }) do
       assert.error_matches(function() configure(value) end, message)
