@@ -84,6 +84,21 @@ describe("memory", function()
     assert.is_false(other_class)
   end)
 
+  it("frees idle blocks if a new block would exceed the limit together with them", function()
+    collect()
+    roper.memory_trim()
+    roper.zeros({ 1000, 1000 })
+    collect()
+    assert.is_true(roper.memory().idle >= 4e6)
+    local limit = roper.memory().live + 6000000
+    roper.memory_limit(limit)
+    local ok, x = pcall(roper.zeros, { 1100, 1000 }) -- too large for the idle block
+    local now = roper.memory()
+    roper.memory_limit(0)
+    assert.is_true(ok, x)
+    assert.is_true(now.live + now.idle <= limit)
+  end)
+
   it("rejects invalid settings", function()
     assert.error_matches(function() roper.memory_limit(-1) end,
       "bytes: expected an integer from 0")

@@ -197,6 +197,17 @@ describe("summary.of", function()
     end
   end)
 
+  it("corrects only for the pairs of methods that share a seed", function()
+    local found = sweep()
+    found.methods[3] = "alibi"
+    found.trials[#found.trials + 1] = trial("alibi", 1, nil, "running")
+    found.trials[#found.trials + 1] = trial("alibi", 99, result(50, 1.4, 300))
+    local pairs_found = summary.of(found).pairs
+    assert.same({ "rope", "roper", 8 }, { pairs_found[1].a, pairs_found[1].b, pairs_found[1].n })
+    assert.equal(1, pairs_found[1].comparisons)
+    assert.equal(pairs_found[1].p, pairs_found[1].corrected)
+  end)
+
   it("prints no p that contradicts its interval", function()
     -- Eight seeds of method a and of methods with more and less even differences.
     local shifts = { a = { 0, 0, 0, 0, 0, 0, 0, 0 }, b = { 1, 2, 3, 4, 5, 6, 7, 8 },
