@@ -108,6 +108,23 @@ describe("completion of the methods of a report", function()
     assert.same({ "--latex", "--layer" }, words(("roper report %s --la"):format(folder)))
     assert.same({}, words(("roper report %s --csv "):format(folder))) -- the shell offers folders
   end)
+
+  it("leaves out methods with spaces, which the shell would split", function()
+    local sweep = require("roper.workbench.study.sweep")
+    local folder = scratch.path("spaces")
+    sweep.prepare("addition", { position = "rope,roper", rate = "1e-3,3e-3", seed = 1,
+      preset = "smoke" }, folder)
+    sweep.prepare("addition", { position = "alibi", seed = 1, preset = "smoke" }, folder)
+    local spaced = 0
+    for _, name in ipairs(sweep.read(folder).methods) do
+      spaced = spaced + (name:find(" ") and 1 or 0)
+    end
+    assert.is_true(spaced >= 4)
+    for _, word in ipairs(completion.words(("roper report %s --method "):format(folder),
+      { "report" })) do
+      assert.is_nil(word:find("%s"), word)
+    end
+  end)
 end)
 
 describe("completion in bash", function()
