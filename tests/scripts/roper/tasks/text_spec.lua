@@ -1,6 +1,8 @@
+local core = require("roper.core")
 local roper = require("roper")
 local scratch = require("tests.scratch")
 local sentencepiece = require("tests.sentencepiece")
+local tables = require("roper.base.tables")
 
 local licenses = "/usr/share/common-licenses"
 
@@ -25,8 +27,9 @@ end
 
 describe("tasks.list", function()
   it("names every kind", function()
-    assert.same({ "addition", "copy", "needle", "recall", "selective_copy", "state_tracking",
-      "substring_index", "substring_prefix", "text" }, roper.tasks.list())
+    local names = tables.joined(core.tasks.list(), { "text" })
+    table.sort(names)
+    assert.same(names, roper.tasks.list())
   end)
 end)
 
@@ -47,7 +50,7 @@ describe("tasks.options", function()
 
   it("rejects names without a task", function()
     assert.error_matches(function() roper.tasks.options("adition") end,
-      'expected one of addition, .*, text, got "adition"; did you mean "addition"?')
+      'expected one of addition, .*text.*, got "adition"; did you mean "addition"?')
   end)
 end)
 

@@ -11,13 +11,14 @@ before_each(scratch.create)
 after_each(scratch.remove)
 
 local POSITIONS = table.concat(roper.position.list(), ", ")
-local NAMES <const> = { "addition", "copy", "needle", "recall", "selective_copy", "state_tracking",
-  "substring_index", "substring_prefix" }
-local ALL <const> = { "addition", "copy", "language_model", "needle", "recall", "selective_copy",
-  "state_tracking", "substring_index", "substring_prefix" }
+local FILES <const> = require("tests.positions").names("scripts/experiments", ".lua")
+local NAMES <const> = tables.map(FILES, function(name) -- those with problems
+  return name ~= "language_model" and name or nil
+end)
+local ALL <const> = tables.keys(tables.set(FILES), tables.set(core.tasks.list()))
 
 describe("experiment.list", function()
-  it("finds the files of scripts/experiments", function()
+  it("finds the files of scripts/experiments, and the tasks with problems", function()
     assert.same(ALL, experiment.list())
   end)
 
