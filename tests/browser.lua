@@ -1,6 +1,6 @@
 -- Headless Chromium, for specs that load pages in a browser.
 
-local markup = require("roper.base.markup")
+local markup = require("roper.text.markup")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 

@@ -70,8 +70,8 @@ describe("README and the guide", function()
     local _, count = (scheme .. lines):gsub("\n", "\n")
     assert.is_true(count < 20)
     local folder, program = scratch.path("own"), require("luv").cwd() .. "/roper"
-    require("roper.base.file").make(folder)
-    require("roper.base.file").write(folder .. "/near.lua", scheme)
+    require("roper.system.file").make(folder)
+    require("roper.system.file").write(folder .. "/near.lua", scheme)
     local told = {}
     local function run(line, input)
       local command = ("cd '%s' && %s"):format(folder, line:gsub("%./roper", program))

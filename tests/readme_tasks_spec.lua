@@ -1,4 +1,4 @@
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local uv = require("luv")

@@ -1,7 +1,7 @@
 -- A hand-written sweep for tests of the report: two methods with three runs each, of which one
 -- failed and one was killed. Also the tables of a report as text.
 
-local terminal = require("roper.base.document.terminal")
+local terminal = require("roper.text.document.terminal")
 
 local summary = require("roper.workbench.study.summary")
 

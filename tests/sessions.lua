@@ -14,7 +14,7 @@ function M.newcomer(changes)
   homes = homes + 1
   local environment = { HOME = scratch.path("home" .. homes), TERM = "xterm", NO_COLOR = "1",
     XDG_CONFIG_HOME = false, XDG_STATE_HOME = false, INPUTRC = "/dev/null" }
-  require("roper.base.file").make(environment.HOME)
+  require("roper.system.file").make(environment.HOME)
   for name, value in pairs(changes or {}) do
     environment[name] = value
   end

@@ -1,6 +1,6 @@
 -- Runs sweeps of tiny trials, of about a tenth of a second each, as programs.
 
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local stored = require("roper.workbench.study.runs")
 local plan = require("roper.workbench.study.sweep.plan")
 local process = require("tests.process")

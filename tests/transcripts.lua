@@ -20,7 +20,7 @@ local core = require("roper.core")
 local process = require("tests.process")
 local readers = require("roper.workbench.session.repl.reader")
 local scoped = require("roper.base.scoped")
-local terminal = require("roper.base.terminal")
+local terminal = require("roper.text.terminal")
 
 local M = {}
 

@@ -1,6 +1,6 @@
 -- The transcripts in tests/transcripts. UPDATE=1 writes the output of this run to the files.
 local transcripts = require("tests.transcripts")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 
 describe("a transcript", function()
   it("reports what differs, and keeps what does not", function()

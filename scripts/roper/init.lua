@@ -39,7 +39,7 @@ local lazy = {
   checkpoint = "roper.model.checkpoint",
   evaluate = "roper.training.evaluation",
   experiment = "roper.workbench.study.experiment",
-  format = "roper.base.format",
+  format = "roper.text.format",
   interpret = "roper.interpret",
   nn = "roper.model",
   optim = "roper.training.optim",
@@ -52,21 +52,21 @@ local lazy = {
 -- Functions loaded on first use, with their modules.
 local functions = {
   generate = { "roper.model.generate", "generate" },
-  gradcheck = { "roper.base.gradcheck", "gradcheck" },
+  gradcheck = { "roper.tensor.gradcheck", "gradcheck" },
   identity = { "roper.identity", "identity" },
   lesson = { "roper.workbench.lesson", "lesson" },
   train = { "roper.training", "train" },
   ranks = { "roper.training.ranks", "ranks" },
-  info = { "roper.base.info", "info" },
+  info = { "roper.system.info", "info" },
   help = { "roper.workbench.help", "help" },
   apropos = { "roper.workbench.help", "apropos" },
-  debug = { "roper.base.diagnostics", "debug" },
-  print_options = { "roper.base.format.options", "print_options" },
-  einsum = { "roper.base.operations.einsum", "einsum" },
-  matmul_precision = { "roper.base.precision", "matmul_precision" },
-  ones_like = { "roper.base.create", "ones_like" },
-  stack = { "roper.base.create", "stack" },
-  zeros_like = { "roper.base.create", "zeros_like" },
+  debug = { "roper.text.diagnostics", "debug" },
+  print_options = { "roper.text.format.options", "print_options" },
+  einsum = { "roper.tensor.operations.einsum", "einsum" },
+  matmul_precision = { "roper.tensor.precision", "matmul_precision" },
+  ones_like = { "roper.tensor.create", "ones_like" },
+  stack = { "roper.tensor.create", "stack" },
+  zeros_like = { "roper.tensor.create", "zeros_like" },
   export = { "roper.model.published.export", "export" },
   import = { "roper.model.published", "import" },
   load = { "roper.model.checkpoint", "load" },
@@ -95,7 +95,7 @@ for name, value in pairs(core) do
   end
 end
 
-for name, operation in pairs(arity.limit(require "roper.base.operations")) do
+for name, operation in pairs(arity.limit(require "roper.tensor.operations")) do
   M[name], core.tensor_metatable.methods[name] = operation, operation
 end
 
@@ -143,10 +143,10 @@ setmetatable(core.tensor_metatable.methods, {
   end,
 })
 
-require "roper.base.sizes"
+require "roper.tensor.sizes"
 
 core.tensor_metatable.__tostring = function(tensor)
-  return require("roper.base.format").tensor(tensor)
+  return require("roper.text.format").tensor(tensor)
 end
 
 require("roper.base.public").root = M

@@ -1,6 +1,6 @@
 -- Bad calls of a function, from the types in its documentation: the rows that make its help.
 
-local options_of = require("roper.base.options")
+local options_of = require("roper.options.rows")
 local sources = require("roper.workbench.help.sources")
 local values = require("tests.bad_input.values")
 

@@ -16,7 +16,7 @@ local seed, one = math.tointeger(arg[8]), math.tointeger(arg[9])
 
 local loaded = assert(package.loadlib(library, "luaopen_faults"))()
 local core = require "roper.core"
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local script = require("tests.faults.scripts")[name] or dofile(name)
 local faults = script.faults or loaded
 local variants = require "tests.faults.variants"

@@ -27,7 +27,7 @@ local PLANTED <const> = {
 }
 
 local FORM <const> = [[
-  local files = require("roper.base.file")
+  local files = require("roper.system.file")
   return {
     prepare = function(folder) return { path = folder .. "/x" } end,
     reset = function(context) files.write(context.path, "text") end,

@@ -9,7 +9,7 @@
 --   explains: true if the result may contain an error message instead of a part
 --   faults: arm and disarm, if the calls of another process fail
 local core = require "roper.core"
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local models = require "tests.models"
 local report = require "roper.workbench.study.report"
 local roper = require "roper"

@@ -84,7 +84,7 @@ local FORMULAS <const> = { "|x| = √{x₁² + x₂²}", "(q, m) · (k, n) = q �
   "Σ (xᵢ − mean)² / (n − correction)", "R_m R_n = R_{m+n}", "Σ_{n≤m} a_{m,n} v_n",
   "\\frac{a}{b}", "P < (2D/p)^N < 1e-50", "x = {a \\over b}" }
 for _, module in ipairs({ "terminal", "mathml" }) do
-  local formulas = require("roper.base.formula." .. module)
+  local formulas = require("roper.text.formula." .. module)
   M["formulas_" .. module] = {
     corpus = FORMULAS,
     run = function(text)

@@ -7,7 +7,7 @@ local foreign = require("roper.tasks.text.foreign")
 local metrics = require("roper.training.metrics")
 local pieces = require("roper.tasks.text.model")
 local roper = require("roper")
-local subprocess = require("roper.base.subprocess")
+local subprocess = require("roper.system.process")
 
 local M = {}
 

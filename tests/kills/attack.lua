@@ -2,7 +2,7 @@
 -- with that of a run that was never killed.
 
 local core = require("roper.core")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local jobs = require("tests.kills.jobs")
 local mpi = require("tests.mpi")
 local power_cut = require("tests.kills.power_cut")

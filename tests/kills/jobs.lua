@@ -2,7 +2,7 @@
 
 local checkpoint = require("roper.model.checkpoint")
 local core = require("roper.core")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local mpi = require("tests.mpi")
 local process = require("tests.process")
 local tables = require("roper.base.tables")

@@ -1,5 +1,5 @@
 local attacks = require("tests.kills.attack")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local power_cut = require("tests.kills.power_cut")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
@@ -100,7 +100,7 @@ describe("a run", function()
     if status ~= 0 then
       return pending("no work tree of git")
     end
-    local found = watch.run({ "./roper", "-e", "return require('roper.base.info').commit()" },
+    local found = watch.run({ "./roper", "-e", "return require('roper.system.info').commit()" },
       { folder = folder:match("[^\n]+") })
     assert.truthy(found.output:match("%x"), found.output)
     assert.same({}, found.names)

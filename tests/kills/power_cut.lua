@@ -6,7 +6,7 @@
 -- a sector that did not is as it was before, or zero beyond the former end. So a new name can have
 -- the old content, or none. Only the order of fsync and later calls is guaranteed.
 
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local tables = require("roper.base.tables")
 local uv = require("luv")
 

@@ -3,7 +3,7 @@
 -- A row is a run. The runs that choose the rate have their `loss` at the trained length. The runs
 -- that are compared have their accuracy (that of a language model: loss) at each tested length,
 -- `at_1` the trained one. A run that diverged has neither.
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local tables = require "roper.base.tables"
 
 local M = {}

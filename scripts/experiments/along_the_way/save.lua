@@ -1,7 +1,7 @@
 -- Prints the table of all ended runs; results.lua describes it.
 --
 --     ./roper scripts/experiments/along_the_way/save.lua FOLDER [DESIGN] > results.csv
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local results = require "results"
 local sweeps = require "roper.workbench.study.sweep"
 local tables = require "roper.base.tables"

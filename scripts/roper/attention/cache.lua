@@ -3,10 +3,10 @@
 --- A rotary scheme rotates keys and values when they enter the cache; attention over the cache then
 --- rotates only queries and output. Prompts of different lengths are padded on the left: padding is
 --- hidden by a mask, and positions count from the first token of each prompt.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local arity = require "roper.base.arity"
 local core = require "roper.core"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
 

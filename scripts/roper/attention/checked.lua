@@ -1,5 +1,5 @@
 --- Checks of the tensors that options and the methods of a scheme supply.
-local format = require "roper.base.format"
+local format = require "roper.text.format"
 
 local M = {}
 

@@ -1,12 +1,12 @@
 --- Attention in plain Lua, one line for each step: products, bias, softmax, sum. It follows the
 --- papers and is easy to change. It supports every scheme and option, with gradients, and agrees
 --- with `roper.attention`.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
-local hooks = require "roper.base.hooks"
+local hooks = require "roper.attention.hooks"
 
 local M = {}
 

@@ -1,11 +1,11 @@
 --- Attention with a position scheme: a rotary of the core, or a Scheme, which is defined by
 --- methods.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local checked = require "roper.attention.checked"
 local core = require "roper.core"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
-local hooks = require "roper.base.hooks"
+local hooks = require "roper.attention.hooks"
 
 local oracle = {}
 

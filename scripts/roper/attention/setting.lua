@@ -1,8 +1,8 @@
 --- Applies a position scheme to the options of attention, for fast and eager attention.
 local checked = require "roper.attention.checked"
 local core = require "roper.core"
-local format = require "roper.base.format"
-local options_of = require "roper.base.options"
+local format = require "roper.text.format"
+local options_of = require "roper.options.rows"
 local positions_of = require "roper.position.positions"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"

@@ -1,6 +1,6 @@
 --- The rotation of a part of attention as a position scheme returns it: a rotary, a map, or angles.
 local core = require "roper.core"
-local format = require "roper.base.format"
+local format = require "roper.text.format"
 local schemes = require "roper.position.scheme"
 
 local M = {}

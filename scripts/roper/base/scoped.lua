@@ -1,6 +1,6 @@
 --- Runs a function with a changed setting and restores it, even after an error.
 local core = require "roper.core"
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local uv = require "luv"
 
 local M = {}

@@ -1,9 +1,9 @@
 --- Checks identities of rotations in three ways: by residuals on random tensors, by a search for a
 --- counterexample, and exactly over a prime field.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local counterexample = require "roper.identity.counterexample"
 local exact = require "roper.identity.exact"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local residual = require "roper.identity.residual"
 local statement = require "roper.identity.statement"
 local tables = require "roper.base.tables"

@@ -1,9 +1,9 @@
 --- Report of the checks of an identity, as a document.
 local counted = require("roper.base.escape").count
-local document = require "roper.base.document"
+local document = require "roper.text.document"
 local tables = require "roper.base.tables"
-local terminal = require "roper.base.document.terminal"
-local text = require "roper.base.text"
+local terminal = require "roper.text.document.terminal"
+local text = require "roper.text.width"
 
 local M = {}
 

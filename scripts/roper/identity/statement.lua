@@ -1,6 +1,6 @@
 --- Equations with declared variables: parsed once, checked, and evaluated over any algebra.
 local angles = require "roper.identity.angle"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local parser = require "roper.identity.parser"
 local quantity = require "roper.identity.quantity"
 local suggest = require "roper.base.suggest"

@@ -1,9 +1,9 @@
 --- Ablation of heads: what changes in a model without some of its attention heads.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
-local format = require "roper.base.format"
+local format = require "roper.text.format"
 local modules = require "roper.model.module"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local record = require "roper.interpret.record"
 local scoped = require "roper.base.scoped"
 local tables = require "roper.base.tables"

@@ -1,8 +1,8 @@
 --- Use of frequencies by heads with rotary positions.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
-local format = require "roper.base.format"
-local options_of = require "roper.base.options"
+local format = require "roper.text.format"
+local options_of = require "roper.options.rows"
 local positions = require "roper.position.positions"
 local record = require "roper.interpret.record"
 local schemes = require "roper.position.scheme"

@@ -1,8 +1,8 @@
 --- The logit lens: what each layer of a transformer would predict.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
 local modules = require "roper.model.module"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local record = require "roper.interpret.record"
 local scoped = require "roper.base.scoped"
 

@@ -1,10 +1,10 @@
 --- Activation patching: which activations of a run on one input restore its result in a run on
 --- another.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
-local format = require "roper.base.format"
+local format = require "roper.text.format"
 local modules = require "roper.model.module"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local record = require "roper.interpret.record"
 local scoped = require "roper.base.scoped"
 local tables = require "roper.base.tables"

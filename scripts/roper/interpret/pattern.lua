@@ -1,8 +1,8 @@
 --- Scores of attention patterns: which distance, and which earlier token, each head attends to.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
-local format = require "roper.base.format"
-local options_of = require "roper.base.options"
+local format = require "roper.text.format"
+local options_of = require "roper.options.rows"
 local record = require "roper.interpret.record"
 local scoped = require "roper.base.scoped"
 

@@ -1,7 +1,7 @@
 --- Records the attentions of a model, and finds the parts of a model by layer.
 local core = require "roper.core"
-local format = require "roper.base.format"
-local options_of = require "roper.base.options"
+local format = require "roper.text.format"
+local options_of = require "roper.options.rows"
 local tables = require "roper.base.tables"
 local trace = require "roper.model.trace"
 

@@ -1,10 +1,10 @@
 --- Multi-head self-attention.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local attention = require "roper.attention"
-local format = require "roper.base.format"
+local format = require "roper.text.format"
 local layers = require "roper.model.layers"
 local modules = require "roper.model.module"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
 

@@ -1,10 +1,10 @@
 --- Saves and loads models and training states. Both are safetensors files; values other than
 --- tensors are JSON in the metadata.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
 local model_metadata = require "roper.model.metadata"
-local numbers = require "roper.base.format.number"
-local options_of = require "roper.base.options"
+local numbers = require "roper.text.format.number"
+local options_of = require "roper.options.rows"
 local settings = require "roper.model.settings"
 local tables = require "roper.base.tables"
 local weights = require "roper.model.parameters"

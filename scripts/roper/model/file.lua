@@ -1,8 +1,8 @@
 --- Saves and loads models as safetensors files.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
-local files = require "roper.base.file"
-local load_option = require "roper.base.load_option"
+local files = require "roper.system.file"
+local load_option = require "roper.options.load_option"
 local model_metadata = require "roper.model.metadata"
 local modules = require "roper.model.module"
 local Module = modules.Module

@@ -1,8 +1,8 @@
 --- `Module:with_hooks`: functions that see and may replace the outputs of modules.
-local arguments = require "roper.base.arguments"
-local hooks = require "roper.base.hooks"
+local arguments = require "roper.options.arguments"
+local hooks = require "roper.attention.hooks"
 local Module = require("roper.model.module").Module
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 

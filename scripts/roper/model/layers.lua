@@ -1,9 +1,9 @@
 --- Modules that process each token independently: linear maps, embeddings, norms, feed-forward.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local bfloat16_weights = require "roper.model.bfloat16_weights"
 local core = require "roper.core"
 local modules = require "roper.model.module"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 
 local M = {}
 

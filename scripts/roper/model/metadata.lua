@@ -1,9 +1,9 @@
 --- The metadata of files with models: the class and options of a model, and its settings, as JSON.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
-local diagnostics = require "roper.base.diagnostics"
-local files = require "roper.base.file"
-local load_option = require "roper.base.load_option"
+local diagnostics = require "roper.text.diagnostics"
+local files = require "roper.system.file"
+local load_option = require "roper.options.load_option"
 local modules = require "roper.model.module"
 local settings = require "roper.model.settings"
 local tables = require "roper.base.tables"

@@ -1,13 +1,13 @@
 --- The base class of all modules: calls, parameters, printing, training mode.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local arity = require "roper.base.arity"
-local format = require "roper.base.format"
-local registered = require "roper.base.registered"
+local format = require "roper.text.format"
+local registered = require "roper.options.registered"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
 local summary = require "roper.model.summary"
 local traverse = require "roper.model.traverse"
-local hooks = require "roper.base.hooks"
+local hooks = require "roper.attention.hooks"
 
 local M = {}
 

@@ -1,5 +1,5 @@
 --- The parameters of a model as tensors by name, as in a file.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local hooks = require "roper.model.hooks"
 
 local M = {}

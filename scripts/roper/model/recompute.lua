@@ -3,8 +3,8 @@
 --- modules and the precision of matrix products of the forward pass. It raises an error if a tensor
 --- has been changed in place since.
 local core = require "roper.core"
-local format = require "roper.base.format"
-local hooks = require "roper.base.hooks"
+local format = require "roper.text.format"
+local hooks = require "roper.attention.hooks"
 local tables = require "roper.base.tables"
 local scoped = require "roper.base.scoped"
 local traverse = require "roper.model.traverse"

@@ -1,8 +1,8 @@
 --- A chain of modules, and modules without parameters: activations and dropout.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
 local modules = require "roper.model.module"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local tables = require "roper.base.tables"
 local traverse = require "roper.model.traverse"
 

@@ -1,9 +1,9 @@
 --- Formats a module as a tree of its parts, with shapes and numbers of parameters.
-local format = require "roper.base.format"
+local format = require "roper.text.format"
 local escape = require "roper.base.escape"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
-local widths = require "roper.base.text"
+local widths = require "roper.text.width"
 local traverse = require "roper.model.traverse"
 
 local WIDTH <const> = 80

@@ -1,8 +1,8 @@
 --- `Module:trace`: records the results of all parts of a model during a forward pass.
-local argument = require "roper.base.arguments"
-local format = require "roper.base.format"
+local argument = require "roper.options.arguments"
+local format = require "roper.text.format"
 local scoped = require "roper.base.scoped"
-local hooks = require "roper.base.hooks"
+local hooks = require "roper.attention.hooks"
 local Module = require("roper.model.module").Module
 
 local M = {}

@@ -1,5 +1,5 @@
 --- Traverses a model: finds its modules and tensors in the fields of tables.
-local format = require "roper.base.format"
+local format = require "roper.text.format"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
 

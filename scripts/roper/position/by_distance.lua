@@ -4,10 +4,10 @@
 --- results are read through a strided view: element (i, j) of the scores reads distance j - i (Dai
 --- et al. 2019, appendix B, the "relative shift"). Otherwise, it is computed for each distinct
 --- distance.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local arity = require "roper.base.arity"
 local core = require "roper.core"
-local format = require "roper.base.format"
+local format = require "roper.text.format"
 local Positions = require("roper.position.positions").Positions
 
 -- The result of a scheme's function of distances, in the dtype of the scores.

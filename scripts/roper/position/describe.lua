@@ -1,8 +1,8 @@
 --- Descriptions of position schemes.
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
-local text = require "roper.base.text"
+local text = require "roper.text.width"
 
 local M = {}
 

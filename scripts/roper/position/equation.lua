@@ -1,6 +1,6 @@
 --- Equations of attention in which any of queries, keys, values and output are rotated, for the
 --- descriptions of schemes.
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local tables = require "roper.base.tables"
 
 local M = {}

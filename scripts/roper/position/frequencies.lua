@@ -1,6 +1,6 @@
 --- Common options of rotary schemes with a list of frequencies, and angles from positions.
 local core = require "roper.core"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local tables = require "roper.base.tables"
 
 local M = {}

@@ -1,11 +1,11 @@
 --- Position schemes by name, with options in braces: "yarn{factor=4}". Each file in `schemes`
 --- defines one; `register` adds your own.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local describe = require "roper.position.describe"
 local join = require "roper.position.join"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local positions = require "roper.position.positions"
-local registered = require "roper.base.registered"
+local registered = require "roper.options.registered"
 local schemes = require "roper.position.scheme"
 local registry = require "roper.position.registry"
 local syntax = require "roper.position.syntax"
@@ -29,7 +29,7 @@ local function add(name, definition)
 end
 
 for file in uv.fs_scandir_next, assert(uv.fs_scandir(
-  require("roper.base.paths").LIBRARY .. "/position/schemes")) do
+  require("roper.system.paths").LIBRARY .. "/position/schemes")) do
   local name = file:match "^([%l%d_]+)%.lua$"
   if name then
     add(name, require("roper.position.schemes." .. name))

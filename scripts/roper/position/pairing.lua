@@ -1,7 +1,7 @@
 --- Conversion of weights between the two pairings of rotated features.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 
 local M = {}
 

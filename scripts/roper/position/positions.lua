@@ -1,7 +1,7 @@
 --- Positions of the queries and keys of an attention, and what a scheme computes for each token.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
-local format = require "roper.base.format"
+local format = require "roper.text.format"
 local state_of = require "roper.position.state"
 
 local M = {}

@@ -1,5 +1,5 @@
 --- Definitions of position schemes by name.
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local schemes = require "roper.position.scheme"
 local suggest = require "roper.base.suggest"
 local syntax = require "roper.position.syntax"

@@ -7,10 +7,10 @@
 ---
 --- `scores` replaces scale (A_i qᵢ) · (B_j kⱼ); `transport` replaces Σⱼ softmax(s)ᵢⱼ vⱼ. Methods
 --- that take `x` may compute from the input of the layer.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local arity = require "roper.base.arity"
-local format = require "roper.base.format"
-local options_of = require "roper.base.options"
+local format = require "roper.text.format"
+local options_of = require "roper.options.rows"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 

@@ -1,8 +1,8 @@
 --- Values that a scheme computes from the input of a layer, token by token. A cache keeps them for
 --- later passes.
 local core = require "roper.core"
-local format = require "roper.base.format"
-local options_of = require "roper.base.options"
+local format = require "roper.text.format"
+local options_of = require "roper.options.rows"
 local suggest = require "roper.base.suggest"
 
 local M = {}

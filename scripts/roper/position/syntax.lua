@@ -11,7 +11,7 @@
 ---
 --- A word consists of letters, digits and any of _ . + -; it is a number, true, false or a string.
 --- Within braces, blanks between the parts are ignored.
-local number = require "roper.base.format.number"
+local number = require "roper.text.format.number"
 local tables = require "roper.base.tables"
 
 local M = {}

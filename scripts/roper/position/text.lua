@@ -1,6 +1,6 @@
 --- Position schemes in text: their options, checked, and one canonical form.
 local escape = require "roper.base.escape"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local registry = require "roper.position.registry"
 local syntax = require "roper.position.syntax"
 local tables = require "roper.base.tables"

@@ -1,6 +1,6 @@
 --- Tasks whose problems are generated in C (folder `tasks`).
 local core = require "roper.core"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local tables = require "roper.base.tables"
 local words = require "roper.tasks.words"
 

@@ -1,12 +1,12 @@
 --- Constructors of tasks, one for each kind. A task is a stream of rows to train on. The built-in
 --- tasks with problems are implemented in C (folder `tasks`); `text` reads files; `register` adds
 --- your own.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
 local generated = require "roper.tasks.generated"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local own = require "roper.tasks.own"
-local registered = require "roper.base.registered"
+local registered = require "roper.options.registered"
 local tables = require "roper.base.tables"
 local task = require "roper.tasks.task"
 local text = require "roper.tasks.text"

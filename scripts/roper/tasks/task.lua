@@ -1,9 +1,9 @@
 --- The class of all tasks. A task draws its problems or rows from a source (`roper.tasks.source`).
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local arity = require "roper.base.arity"
 local core = require "roper.core"
-local format = require "roper.base.format"
-local options_of = require "roper.base.options"
+local format = require "roper.text.format"
+local options_of = require "roper.options.rows"
 local sources = require "roper.tasks.source"
 local tables = require "roper.base.tables"
 

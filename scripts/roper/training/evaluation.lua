@@ -1,9 +1,9 @@
 --- Evaluation of a model on a task: problems solved by sampling, accuracy and loss on answers.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
 local modules = require "roper.model.module"
 local scoped = require "roper.base.scoped"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local tables = require "roper.base.tables"
 local tasks = require "roper.tasks"
 

@@ -34,7 +34,7 @@ end
 ---@param session table from `roper.training.open`
 function M.enter(session)
   local o, state = session.options, session.state
-  local files, provenance = require "roper.base.file", require "roper.training.provenance"
+  local files, provenance = require "roper.system.file", require "roper.training.provenance"
   require("roper.model.hooks").refuse(o.model, "train")
   if is_first(o.ranks) then
     files.make(o.run)

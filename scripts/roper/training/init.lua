@@ -292,7 +292,7 @@ end
 -- over, and those of one rank leave ranks that differ. Returns the error to raise.
 local function save_last_step(session, progress, message)
   local o = session.options
-  local is_interrupt = require("roper.base.diagnostics").is_interrupt(message)
+  local is_interrupt = require("roper.text.diagnostics").is_interrupt(message)
   if not is_interrupt and (not session.is_computing or o.ranks or session.state.step == 0) then
     return message
   end

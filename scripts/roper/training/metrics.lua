@@ -1,7 +1,7 @@
 --- Metrics of a run: a JSON Lines file with one object per line, appended and flushed.
 local core = require "roper.core"
-local files = require "roper.base.file"
-local schema = require "roper.base.schema"
+local files = require "roper.system.file"
+local schema = require "roper.options.schema"
 
 local M = {}
 

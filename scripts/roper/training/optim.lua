@@ -1,9 +1,9 @@
 --- Optimizers and learning-rate schedules. An optimizer updates parameters by their gradients and
 --- keeps the state of each parameter by its index in the list of parameters.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local arity = require "roper.base.arity"
 local core = require "roper.core"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
 

@@ -1,5 +1,5 @@
 --- The options of `roper.train`.
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local snapshots = require "roper.training.snapshots"
 
 local M = {}

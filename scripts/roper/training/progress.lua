@@ -1,6 +1,6 @@
 --- Progress line of a training run: step, loss and its floor, speed, time left.
-local progress = require "roper.base.progress"
-local widths = require "roper.base.text"
+local progress = require "roper.text.progress"
+local widths = require "roper.text.width"
 
 local M = {}
 

@@ -15,7 +15,7 @@ end
 
 --- Returns the provenance in the content of a run's config.json.
 ---@param about any
----@return table[] records from `record` of `roper.base.info`, with `step`: steps done when the part
+---@return table[] records from `record` of `roper.system.info`, with `step`: steps done when the part
 ---   began
 function M.of(about)
   local records = type(about) == "table" and (about.provenance
@@ -68,7 +68,7 @@ end
 ---@return string? note if results may differ in the last bits from those on the last machine
 function M.continue(before, step, ranks)
   local list = tables.map(before, function(record) return record.step < step and record or nil end)
-  local own = require("roper.base.info").record()
+  local own = require("roper.system.info").record()
   own.step, own.ranks = step, ranks
   local last = list[#list]
   if not last or not is_same(last, own) then

@@ -1,5 +1,5 @@
 --- Snapshots: the weights at chosen steps of a run, kept in its folder.
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 
 local M = {}
 

@@ -1,5 +1,5 @@
 --- Validation loss of a language model on held-out text.
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local scoped = require "roper.base.scoped"
 local training = require "roper.training"
 

@@ -149,7 +149,7 @@ describe("file", function()
         assert(os.execute(("cc -shared -fPIC -o '%s' tests/fixtures/faulty_disk.c -ldl"):format(
           library)))
         script = scratch.write("save.lua", ([[
-          local core, files = require "roper.core", require "roper.base.file"
+          local core, files = require "roper.core", require "roper.system.file"
           local path = %q
           local x = core.tensor({ 0x31323334, 0x35363738 }, "int32")
           local calls = {

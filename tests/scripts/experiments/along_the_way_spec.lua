@@ -1,9 +1,9 @@
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local tables = require("roper.base.tables")
 
-local FOLDER <const> = require("roper.base.paths").LIBRARY .. "/../experiments/along_the_way/"
+local FOLDER <const> = require("roper.system.paths").LIBRARY .. "/../experiments/along_the_way/"
 
 local comparison = dofile(FOLDER .. "comparison.lua")
 local design = dofile(FOLDER .. "design.lua")

@@ -4,7 +4,7 @@
 local check = require("roper.workbench.lesson.check")
 local commands = require("roper.workbench.session.repl.commands")
 local every = require("tests.lessons")
-local format = require("roper.base.format")
+local format = require("roper.text.format")
 local lessons = require("roper.workbench.lesson")
 local output = require("tests.stdout")
 local player = require("roper.workbench.session.lesson_player")
@@ -14,7 +14,7 @@ local scratch = require("tests.scratch")
 local session = require("roper.workbench.session.repl.session")
 local show = require("roper.workbench.lesson.show")
 local steps = require("roper.workbench.lesson.step")
-local width = require("roper.base.text").width
+local width = require("roper.text.width").width
 
 -- Misprinted and mistaken equations: the lesson that refutes each, and the source of each.
 local MISPRINTS = {

@@ -1,5 +1,5 @@
 -- make install and make uninstall, with the program and the C library that they install.
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local version = require("roper.base.version")

@@ -1,5 +1,5 @@
 -- Files of earlier versions, and of this one, can be read: tests/fixtures/versions/write.lua.
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local models = require("tests.models")
 local process = require("tests.process")
 local record = require("roper.workbench.lesson.record")

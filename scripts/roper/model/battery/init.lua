@@ -1,10 +1,10 @@
 --- A battery of checks for position schemes.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local cases = require "roper.model.battery.case"
 local checkpoint = require "roper.model.checkpoint"
 local checks = require "roper.model.battery.checks"
-local diagnostics = require "roper.base.diagnostics"
-local options_of = require "roper.base.options"
+local diagnostics = require "roper.text.diagnostics"
+local options_of = require "roper.options.rows"
 local escape = require "roper.base.escape"
 local scoped = require "roper.base.scoped"
 local tables = require "roper.base.tables"

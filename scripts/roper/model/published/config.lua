@@ -1,8 +1,8 @@
 --- Fields of a published model's config.json: checks them against the rows of a family, and
 --- translates them to options of `Transformer` and back.
 local core = require "roper.core"
-local numbers = require "roper.base.format.number"
-local options_of = require "roper.base.options"
+local numbers = require "roper.text.format.number"
+local options_of = require "roper.options.rows"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 

@@ -1,6 +1,6 @@
 --- Tensors in a folder of safetensors files: one file, or shards with an index.
 local core = require "roper.core"
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local tables = require "roper.base.tables"
 
 local M = {}

@@ -2,7 +2,7 @@
 --- `rope_scaling`, or `rope_parameters`, and the scheme with the same frequencies.
 local config = require "roper.model.published.config"
 local core = require "roper.core"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local position = require "roper.position"
 local tables = require "roper.base.tables"
 local texts = require "roper.position.text"

@@ -1,8 +1,8 @@
 --- The vocabulary of a published model as a task, which encodes prompts, decodes tokens, and
 --- provides rows of a text for evaluation.
 local core = require "roper.core"
-local diagnostics = require "roper.base.diagnostics"
-local files = require "roper.base.file"
+local diagnostics = require "roper.text.diagnostics"
+local files = require "roper.system.file"
 local foreign = require "roper.tasks.text.foreign"
 local task = require "roper.tasks.task"
 

@@ -23,7 +23,7 @@
 ---@param options CopeOptions
 ---@return Scheme scheme
 local core = require "roper.core"
-local flip = require("roper.base.operations.order").flip
+local flip = require("roper.tensor.operations.order").flip
 
 return {
   revision = 2, -- revision 1 applied weight decay to the trained tensors

@@ -18,7 +18,7 @@
 ---@return Scheme scheme
 local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local tables = require "roper.base.tables"
 
 -- The rotary with frequencies divided by the option `name`, a list or one number.

@@ -16,7 +16,7 @@
 ---@return rotary scheme
 local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 
 -- Three sections of nearly equal size.
 local function thirds(count)

@@ -19,7 +19,7 @@
 ---@return rotary|Scheme scheme
 local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
 

@@ -1,7 +1,7 @@
 --- The check of a new task in Lua, before anything is trained on it.
 local hash = require "roper.base.hash"
-local numbers = require "roper.base.format.number"
-local options_of = require "roper.base.options"
+local numbers = require "roper.text.format.number"
+local options_of = require "roper.options.rows"
 local problems = require "roper.tasks.own.problem"
 local tables = require "roper.base.tables"
 

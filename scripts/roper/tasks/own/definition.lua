@@ -1,5 +1,5 @@
 --- Definitions of tasks in Lua, as `roper.tasks.register` takes them.
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 local words = require "roper.tasks.words"

@@ -1,7 +1,7 @@
 --- Tasks that users register, by name.
 local definitions = require "roper.tasks.own.definition"
-local options_of = require "roper.base.options"
-local registered = require "roper.base.registered"
+local options_of = require "roper.options.rows"
+local registered = require "roper.options.registered"
 local tables = require "roper.base.tables"
 local sources = require "roper.tasks.own.source"
 local task = require "roper.tasks.task"

@@ -1,7 +1,7 @@
 --- Problems of tasks in Lua: draws them from the definition of a user, and checks what it returns.
 local core = require "roper.core"
-local diagnostics = require "roper.base.diagnostics"
-local options_of = require "roper.base.options"
+local diagnostics = require "roper.text.diagnostics"
+local options_of = require "roper.options.rows"
 local random = require "roper.tasks.own.random"
 local tables = require "roper.base.tables"
 

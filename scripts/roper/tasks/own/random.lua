@@ -1,8 +1,8 @@
 --- Random numbers for the problems of a task in Lua.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local arity = require "roper.base.arity"
 local core = require "roper.core"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 
 local M = {}
 

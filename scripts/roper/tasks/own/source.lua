@@ -1,8 +1,8 @@
 --- Problems of a task in Lua: the source of a task, from the definition of a user.
 local check = require("roper.tasks.own.check").check
 local core = require "roper.core"
-local diagnostics = require "roper.base.diagnostics"
-local options_of = require "roper.base.options"
+local diagnostics = require "roper.text.diagnostics"
+local options_of = require "roper.options.rows"
 local problems = require "roper.tasks.own.problem"
 local tables = require "roper.base.tables"
 local tasks = require "roper.tasks.task"

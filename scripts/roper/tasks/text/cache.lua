@@ -2,13 +2,13 @@
 --- settings. Files are written atomically; leftovers of killed processes are removed.
 local bytes = require "roper.tasks.text.bytes"
 local core = require "roper.core"
-local diagnostics = require "roper.base.diagnostics"
-local files = require "roper.base.file"
-local paths = require "roper.base.paths"
+local diagnostics = require "roper.text.diagnostics"
+local files = require "roper.system.file"
+local paths = require "roper.system.paths"
 local hash = require "roper.base.hash"
 local model = require "roper.tasks.text.model"
 local pieces = require "roper.tasks.text.pieces"
-local progress = require "roper.base.progress"
+local progress = require "roper.text.progress"
 local source = require "roper.tasks.text.source"
 local uv = require "luv"
 

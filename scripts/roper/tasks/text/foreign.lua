@@ -1,10 +1,10 @@
 --- Tokenizer of any SentencePiece model, such as that of a published language model. It encodes
 --- single texts through the program spm_encode, which reads lines.
 local core = require "roper.core"
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local model = require "roper.tasks.text.model"
 local scoped = require "roper.base.scoped"
-local subprocess = require "roper.base.subprocess"
+local subprocess = require "roper.system.process"
 
 local M = {}
 

@@ -1,8 +1,8 @@
 --- Text task: rows of tokens from text files, for training and validating a language model. Unlike
 --- other tasks, it has no questions with answers, and its lowest possible loss is not known.
 local cache = require "roper.tasks.text.cache"
-local files = require "roper.base.file"
-local options_of = require "roper.base.options"
+local files = require "roper.system.file"
+local options_of = require "roper.options.rows"
 local source = require "roper.tasks.text.source"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"

@@ -1,6 +1,6 @@
 --- Parser of SentencePiece models: their pieces and normalization. A model is a Protocol Buffers
 --- message (sentencepiece_model.proto).
-local diagnostics = require "roper.base.diagnostics"
+local diagnostics = require "roper.text.diagnostics"
 
 local M = {}
 

@@ -3,10 +3,10 @@
 --- is encoded as a byte, since the programs read lines, and U+2581 as its bytes, since pieces use
 --- it for a space.
 local core = require "roper.core"
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local model = require "roper.tasks.text.model"
 local scoped = require "roper.base.scoped"
-local subprocess = require "roper.base.subprocess"
+local subprocess = require "roper.system.process"
 local tables = require "roper.base.tables"
 
 local M = {}

@@ -1,6 +1,6 @@
 --- Reader of text files: finds them, divides them into documents and checks that they are UTF-8.
 local core = require "roper.core"
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local tables = require "roper.base.tables"
 local uv = require "luv"
 

@@ -3,7 +3,7 @@
 local arity = require "roper.base.arity"
 local escape = require "roper.base.escape"
 local pager = require "roper.workbench.help.pager"
-local render = require("roper.base.document.terminal").render
+local render = require("roper.text.document.terminal").render
 
 local M = {}
 
@@ -96,7 +96,7 @@ end
 -- The page of a value: its documentation, or its type and content.
 local function about(value, name)
   local catalogue = require "roper.workbench.help.catalogue"
-  local format = require "roper.base.format"
+  local format = require "roper.text.format"
   local page = require "roper.workbench.help.page"
   local entry = catalogue.of_value(value)
   if entry and (entry.comment or type(value) ~= "function") then
@@ -176,7 +176,7 @@ end
 ---@param word string in any case
 function M.apropos(word)
   if type(word) ~= "string" or not word:find "%S" then
-    error("apropos: expected a word, got " .. require("roper.base.format").value(word), 2)
+    error("apropos: expected a word, got " .. require("roper.text.format").value(word), 2)
   end
   local pattern = word:lower()
   local catalogue = require "roper.workbench.help.catalogue"
@@ -217,7 +217,7 @@ end
 local function native_source(place)
   local sources = require "roper.workbench.help.sources"
   local file, first = place:match "^(.*):(%d+)$"
-  local text = require("roper.base.file").read(sources.ROOT .. "/" .. file)
+  local text = require("roper.system.file").read(sources.ROOT .. "/" .. file)
   if not text then
     return place .. " (C, in the source tree)\n"
   end
@@ -236,13 +236,13 @@ local function lua_source(value, comment)
   local made_in = type(value) == "function" and sources.maker_file(value)
   if made_in then
     file, first, last = made_in, 1, math.huge
-    text = require("roper.base.file").read(file)
+    text = require("roper.system.file").read(file)
   elseif type(value) == "function" then
     text, file = sources.text(value)
     _, first, last = sources.place(value)
   elseif comment and comment.arguments then
     file, first = comment.file, comment.line
-    text = require("roper.base.file").read(file)
+    text = require("roper.system.file").read(file)
   end
   return text and ("%s:%d\n%s"):format(file, first, excerpt(text, first, function(line, number)
     return number == last or not last and line == "end"
@@ -275,7 +275,7 @@ end
 --- Makes error messages use the public names of functions, and suggest Lua for lines of PyTorch and
 --- Python.
 function M.name_in_failures()
-  local diagnostics = require "roper.base.diagnostics"
+  local diagnostics = require "roper.text.diagnostics"
   diagnostics.help_name = function(called)
     local entry = require("roper.workbench.help.catalogue").of_value(called)
     return entry and entry.path

@@ -15,7 +15,7 @@
 --- A last line `@like roper.zeros` is replaced by the errors and the tags of that function. A
 --- comment that starts with `@class` documents a class. `make` writes all of them to a definition
 --- file, which LuaLS and `help` read.
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local escape = require "roper.base.escape"
 
 local M = {}

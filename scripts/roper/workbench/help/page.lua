@@ -1,7 +1,7 @@
 --- Builds the help pages of public names as documents, for the terminal and for the reference.
 local catalogue = require "roper.workbench.help.catalogue"
 local comment_of = require "roper.workbench.help.comment"
-local d = require "roper.base.document"
+local d = require "roper.text.document"
 local sources = require "roper.workbench.help.sources"
 local tables = require "roper.base.tables"
 

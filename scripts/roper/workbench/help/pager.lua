@@ -1,6 +1,6 @@
 --- Writes long text through a pager: $PAGER, or less if it is installed.
 local escape = require "roper.base.escape"
-local terminal = require "roper.base.terminal"
+local terminal = require "roper.text.terminal"
 
 local M = {}
 
@@ -12,7 +12,7 @@ local function program()
   if named and named ~= "" then
     return named
   end
-  return require("roper.base.subprocess").has "less" and "less -R" or nil
+  return require("roper.system.process").has "less" and "less -R" or nil
 end
 
 -- Shows text in the pager, which reads a file, since a pipe would break if the user leaves early.

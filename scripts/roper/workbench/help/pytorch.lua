@@ -1,6 +1,6 @@
 --- Translations from PyTorch and Python, for the page `?pytorch` and the hints of habits.lua. The
 --- tests compare the results of the rows with those of PyTorch.
-local d = require "roper.base.document"
+local d = require "roper.text.document"
 local tables = require "roper.base.tables"
 
 local M = {}

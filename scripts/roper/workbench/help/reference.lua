@@ -1,9 +1,9 @@
 --- Writes the reference as HTML: a page for each module and class, and an index with a search box.
 local catalogue = require "roper.workbench.help.catalogue"
-local d = require "roper.base.document"
-local files = require "roper.base.file"
-local html = require "roper.base.document.html"
-local markup = require "roper.base.markup"
+local d = require "roper.text.document"
+local files = require "roper.system.file"
+local html = require "roper.text.document.html"
+local markup = require "roper.text.markup"
 local pages = require "roper.workbench.help.page"
 local sources = require "roper.workbench.help.sources"
 local tables = require "roper.base.tables"

@@ -2,15 +2,15 @@
 --- definition file that `make` writes.
 local arity = require "roper.base.arity"
 local comment_of = require "roper.workbench.help.comment"
-local diagnostics = require "roper.base.diagnostics"
-local files = require "roper.base.file"
-local options_of = require "roper.base.options"
-local registered = require "roper.base.registered"
+local diagnostics = require "roper.text.diagnostics"
+local files = require "roper.system.file"
+local options_of = require "roper.options.rows"
+local registered = require "roper.options.registered"
 local tables = require "roper.base.tables"
 
 local M = {}
 
-local HERE <const> = require("roper.base.paths").LIBRARY
+local HERE <const> = require("roper.system.paths").LIBRARY
 -- The definition file in a source tree, after `make install`, and in a tree of luarocks.
 local NATIVE <const> = { HERE .. "/../../build/library/native.lua",
   HERE .. "/../../../roper/library/native.lua",

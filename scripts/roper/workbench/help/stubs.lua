@@ -2,7 +2,7 @@
 --- `native.lua` for functions in C, `roper.lua` for the others, `session.lua` for the globals of a
 --- session.
 local catalogue = require "roper.workbench.help.catalogue"
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local sources = require "roper.workbench.help.sources"
 local tables = require "roper.base.tables"
 

@@ -1,7 +1,7 @@
 --- Checks of lessons, with output in the Test Anything Protocol (TAP).
-local eval = require "roper.base.eval"
+local eval = require "roper.text.eval"
 local escape = require "roper.base.escape"
-local format = require "roper.base.format"
+local format = require "roper.text.format"
 local identity = require "roper.identity"
 local questions = require "roper.workbench.lesson.question"
 local report = require "roper.identity.report"

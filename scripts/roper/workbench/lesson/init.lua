@@ -1,11 +1,11 @@
 --- Reads and checks lessons. Each file in scripts/lessons that returns `roper.lesson { ... }` is a
 --- lesson; there is no other list of them.
-local arguments = require "roper.base.arguments"
-local eval = require "roper.base.eval"
-local files = require "roper.base.file"
-local options_of = require "roper.base.options"
-local paths = require "roper.base.paths"
-local formulas = require "roper.base.formula.parse"
+local arguments = require "roper.options.arguments"
+local eval = require "roper.text.eval"
+local files = require "roper.system.file"
+local options_of = require "roper.options.rows"
+local paths = require "roper.system.paths"
+local formulas = require "roper.text.formula.parse"
 local play = require "roper.workbench.lesson.play"
 local proses = require "roper.workbench.lesson.prose"
 local questions = require "roper.workbench.lesson.question"

@@ -1,9 +1,9 @@
 --- Self-contained HTML pages of lessons: one page per lesson and an index. A handout has pictures
 --- and questions for paper, without answers; slides are in `slides`.
-local document = require "roper.base.document"
-local files = require "roper.base.file"
-local html = require "roper.base.document.html"
-local markup = require "roper.base.markup"
+local document = require "roper.text.document"
+local files = require "roper.system.file"
+local html = require "roper.text.document.html"
+local markup = require "roper.text.markup"
 local play = require "roper.workbench.lesson.play"
 local prose = require "roper.workbench.lesson.prose"
 local questions = require "roper.workbench.lesson.question"

@@ -6,9 +6,9 @@
 local axes = require "roper.workbench.plot.axis"
 local core = require "roper.core"
 local marks = require "roper.workbench.plot.svg.mark"
-local markup = require "roper.base.markup"
+local markup = require "roper.text.markup"
 local name_of = require("roper.workbench.lesson.question").letter
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local places = require "roper.workbench.plot.svg.place"
 local svg = require "roper.workbench.plot.svg"
 local tables = require "roper.base.tables"

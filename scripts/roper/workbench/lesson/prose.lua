@@ -1,7 +1,7 @@
 --- Checks the prose of lessons, and converts it to plain text.
-local document = require "roper.base.document"
-local options_of = require "roper.base.options"
-local terminal = require "roper.base.document.terminal"
+local document = require "roper.text.document"
+local options_of = require "roper.options.rows"
+local terminal = require "roper.text.document.terminal"
 
 local M = {}
 

@@ -2,9 +2,9 @@
 ---
 --- There are four kinds. A choice is answered by its number or letter, a number by a Lua
 --- expression, and a line of Lua by running it. An open question is answered on paper.
-local eval = require "roper.base.eval"
-local format = require "roper.base.format"
-local options_of = require "roper.base.options"
+local eval = require "roper.text.eval"
+local format = require "roper.text.format"
+local options_of = require "roper.options.rows"
 local proses = require "roper.workbench.lesson.prose"
 local steps = require "roper.workbench.lesson.step"
 local tables = require "roper.base.tables"

@@ -5,8 +5,8 @@
 --- data-within, data-names, the numbers among the variables of the lesson, and data-wanted, what an
 --- answer should be. Each item of its list of hints may have a condition, in data-if.
 local core = require "roper.core"
-local document = require "roper.base.document"
-local markup = require "roper.base.markup"
+local document = require "roper.text.document"
+local markup = require "roper.text.markup"
 local questions = require "roper.workbench.lesson.question"
 local show = require "roper.workbench.lesson.show"
 local tables = require "roper.base.tables"

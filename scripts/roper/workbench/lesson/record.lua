@@ -4,9 +4,9 @@
 ---
 --- The key of a user's own lesson is the path of its file. An answer is "STEP.QUESTION".
 local core = require "roper.core"
-local files = require "roper.base.file"
-local paths = require "roper.base.paths"
-local schema = require "roper.base.schema"
+local files = require "roper.system.file"
+local paths = require "roper.system.paths"
+local schema = require "roper.options.schema"
 local uv = require "luv"
 
 local M = {}

@@ -1,5 +1,5 @@
 --- Converts lessons to documents for the terminal and the pages, and prints a whole lesson.
-local document = require "roper.base.document"
+local document = require "roper.text.document"
 local output = require "roper.workbench.plot.output"
 local proses = require "roper.workbench.lesson.prose"
 local questions = require "roper.workbench.lesson.question"
@@ -7,7 +7,7 @@ local report = require "roper.identity.report"
 local steps = require "roper.workbench.lesson.step"
 local scoped = require "roper.base.scoped"
 local tables = require "roper.base.tables"
-local terminal = require "roper.base.document.terminal"
+local terminal = require "roper.text.document.terminal"
 
 local M = {}
 

@@ -1,7 +1,7 @@
 --- Slides of a lesson: one idea on each, a title with a formula or a picture and few words.
-local document = require "roper.base.document"
-local html = require "roper.base.document.html"
-local markup = require "roper.base.markup"
+local document = require "roper.text.document"
+local html = require "roper.text.document.html"
+local markup = require "roper.text.markup"
 local play = require "roper.workbench.lesson.play"
 local prose = require "roper.workbench.lesson.prose"
 local questions = require "roper.workbench.lesson.question"

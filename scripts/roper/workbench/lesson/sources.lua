@@ -1,9 +1,9 @@
 --- The sources that lessons cite, as a document for a terminal and as a page.
 local bibliography = require "roper.workbench.lesson.bibliography"
-local document = require "roper.base.document"
-local files = require "roper.base.file"
-local h = require("roper.base.markup").h
-local html = require "roper.base.document.html"
+local document = require "roper.text.document"
+local files = require "roper.system.file"
+local h = require("roper.text.markup").h
+local html = require "roper.text.document.html"
 local tables = require "roper.base.tables"
 
 local M = {}

@@ -1,7 +1,7 @@
 --- Runs a step of a lesson: executes its code as if typed, and checks its claims and its identity.
-local eval = require "roper.base.eval"
+local eval = require "roper.text.eval"
 local core = require "roper.core"
-local format = require "roper.base.format"
+local format = require "roper.text.format"
 local identity = require "roper.identity"
 local public = require "roper.base.public"
 local tables = require "roper.base.tables"

@@ -2,10 +2,10 @@
 local axes = require "roper.workbench.plot.axis"
 local color = require "roper.workbench.plot.color"
 local data = require "roper.workbench.plot.data"
-local format = require "roper.base.format"
-local options_of = require "roper.base.options"
+local format = require "roper.text.format"
+local options_of = require "roper.options.rows"
 local text = require "roper.workbench.plot.text"
-local width_of = require("roper.base.text").width
+local width_of = require("roper.text.width").width
 
 local M = {}
 

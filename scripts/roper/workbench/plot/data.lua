@@ -1,7 +1,7 @@
 --- Reads the data of plots: converts tensors and Lua lists to series of points or to a matrix.
 local core = require "roper.core"
-local format = require "roper.base.format"
-local options_of = require "roper.base.options"
+local format = require "roper.text.format"
+local options_of = require "roper.options.rows"
 
 local M = {}
 

@@ -2,8 +2,8 @@
 local axes = require "roper.workbench.plot.axis"
 local core = require "roper.core"
 local data = require "roper.workbench.plot.data"
-local format = require "roper.base.format"
-local order = require "roper.base.operations.order"
+local format = require "roper.text.format"
+local order = require "roper.tensor.operations.order"
 
 local M = {}
 

@@ -2,7 +2,7 @@
 --- position schemes, in a file or in the terminal.
 local axes = require "roper.workbench.plot.axis"
 local data = require "roper.workbench.plot.data"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local output = require "roper.workbench.plot.output"
 local reduce = require "roper.workbench.plot.reduce"
 local tables = require "roper.base.tables"
@@ -482,7 +482,7 @@ end
 ---     true
 ---@return boolean
 function M.available()
-  return require("roper.base.subprocess").has "rsvg-convert"
+  return require("roper.system.process").has "rsvg-convert"
 end
 
 return M

@@ -1,7 +1,7 @@
 --- Writes a plot to a file, a string, a window or standard output.
-local folder = require "roper.base.file"
-local subprocess = require "roper.base.subprocess"
-local terminal = require "roper.base.terminal"
+local folder = require "roper.system.file"
+local subprocess = require "roper.system.process"
+local terminal = require "roper.text.terminal"
 
 local M = {}
 

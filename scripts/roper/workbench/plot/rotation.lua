@@ -2,7 +2,7 @@
 local arrows = require "roper.workbench.plot.arrows"
 local color = require "roper.workbench.plot.color"
 local data = require "roper.workbench.plot.data"
-local format = require "roper.base.format"
+local format = require "roper.text.format"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
 

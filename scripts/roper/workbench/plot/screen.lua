@@ -1,6 +1,6 @@
 --- Buffer of coloured characters that is converted to lines of text.
 local color = require "roper.workbench.plot.color"
-local text = require "roper.base.text"
+local text = require "roper.text.width"
 
 local Screen = {}
 Screen.__index = Screen

@@ -1,6 +1,6 @@
 --- Renders plots as lines of text, with Braille dots and Unicode blocks.
 local screens = require "roper.workbench.plot.screen"
-local text = require "roper.base.text"
+local text = require "roper.text.width"
 
 local M = {}
 

@@ -25,7 +25,7 @@ relative entry. It searches the folders that contain FILE, the files given by
 --load, and a file given to sweep.]]
 
 local function fail(message)
-  require("roper.base.terminal").report("roper", message)
+  require("roper.text.terminal").report("roper", message)
   return FAILED
 end
 
@@ -47,7 +47,7 @@ end
 -- result. Under mpirun, one process reports the error or returns the result.
 local function run(action, ...)
   local core = require "roper.core"
-  local eval = require "roper.base.eval"
+  local eval = require "roper.text.eval"
   set_globals()
   core.interrupt_enable()
   local ok, result = eval.call(action, ...)
@@ -72,17 +72,17 @@ local function run_script(path, arguments)
   end
   _G.arg = arguments
   if path then
-    require("roper.base.module_path").add_folder_of(path)
+    require("roper.system.module_path").add_folder_of(path)
   end
   return (run(action, table.unpack(arguments)))
 end
 
 -- Runs the code of -e and prints the values of an expression.
 local function run_line(text)
-  local eval = require "roper.base.eval"
+  local eval = require "roper.text.eval"
   set_globals()
   require("roper.workbench.session.repl.globals").prepare(_G)
-  local diagnostics = require "roper.base.diagnostics"
+  local diagnostics = require "roper.text.diagnostics"
   diagnostics.sources["-e"] = text
   local action, _, message = eval.compile(text, "-e", _G)
   if not action then
@@ -91,13 +91,13 @@ local function run_line(text)
   return (run(function()
     local results = table.pack(action())
     if results.n > 0 then
-      io.stdout:write(require("roper.base.format").results(results), "\n")
+      io.stdout:write(require("roper.text.format").results(results), "\n")
     end
   end))
 end
 
 local function run_session()
-  if require("roper.base.terminal").is_terminal(io.stdin) then
+  if require("roper.text.terminal").is_terminal(io.stdin) then
     set_globals()
     require("roper.workbench.session.repl").run()
     return OK
@@ -143,7 +143,7 @@ local function load_for_help(arguments)
   local words = require("roper.base.tables").set(arguments)
   for i, word in ipairs((words["--help"] or words["-h"]) and arguments or {}) do
     if arguments[i - 1] == "--load" then
-      require("roper.base.load_option").run(word)
+      require("roper.options.load_option").run(word)
     end
   end
 end
@@ -156,7 +156,7 @@ local function run_command(arguments)
       return parsed
     end
     for _, path in ipairs(parsed.load) do
-      require("roper.base.load_option").run(path)
+      require("roper.options.load_option").run(path)
     end
     return require("roper.workbench.session.command." .. parsed.command).run(parsed)
   end)

@@ -95,7 +95,7 @@ local function run_silently(path)
   local shown, write = print, io.write
   _G.roper, _G.print = require "roper", function() end
   rawset(io, "write", function() return io.stdout end)
-  pcall(require("roper.base.load_option").run, path)
+  pcall(require("roper.options.load_option").run, path)
   _G.print = shown
   rawset(io, "write", write)
 end

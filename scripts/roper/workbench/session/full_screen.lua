@@ -1,7 +1,7 @@
 --- A full-screen display that is redrawn at intervals until a key ends it.
 local core = require "roper.core"
 local finally = require("roper.base.scoped").finally
-local terminal = require "roper.base.terminal"
+local terminal = require "roper.text.terminal"
 local uv = require "luv"
 
 local M = {}

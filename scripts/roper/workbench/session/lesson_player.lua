@@ -1,9 +1,9 @@
 --- Interactive player of lessons at the terminal: shows the steps one by one, asks questions, and
 --- runs any Lua in between.
-local document = require "roper.base.document"
-local documents = require "roper.base.document.terminal"
+local document = require "roper.text.document"
+local documents = require "roper.text.document.terminal"
 local resume_command = require "roper.workbench.session.resume_command"
-local eval = require "roper.base.eval"
+local eval = require "roper.text.eval"
 local progress = require "roper.workbench.session.lesson_progress"
 local questions = require "roper.workbench.lesson.question"
 local readers = require "roper.workbench.session.repl.reader"
@@ -13,7 +13,7 @@ local sessions = require "roper.workbench.session.repl.session"
 local show = require "roper.workbench.lesson.show"
 local steps = require "roper.workbench.lesson.step"
 local tables = require "roper.base.tables"
-local terminal = require "roper.base.terminal"
+local terminal = require "roper.text.terminal"
 
 local uv = require "luv"
 

@@ -5,7 +5,7 @@ local counted = require("roper.base.escape").count
 local questions = require "roper.workbench.lesson.question"
 local record = require "roper.workbench.lesson.record"
 local tables = require "roper.base.tables"
-local terminal = require "roper.base.terminal"
+local terminal = require "roper.text.terminal"
 
 local M = {}
 

@@ -14,7 +14,7 @@ function M.line(words, ranks)
     line[i] = escape.word(escape.line(word))
   end
   return (ranks and ("mpirun -n %d "):format(ranks.size) or "") .. table.concat(line, " ")
-    .. (words and require("roper.base.load_option").words() or "")
+    .. (words and require("roper.options.load_option").words() or "")
 end
 
 --- The command that resumes a run.
@@ -40,7 +40,7 @@ end
 ---@return integer? step nil without a checkpoint
 function M.step(run)
   local path = run .. "/checkpoint.safetensors"
-  return require("roper.base.file").stat(path)
+  return require("roper.system.file").stat(path)
     and require("roper.model.checkpoint").training_step(path)
 end
 

@@ -1,7 +1,7 @@
 --- Shows text one screenful at a time. Text that does not fit on the terminal waits until the next
 --- call of `show`.
-local terminal = require "roper.base.terminal"
-local width = require("roper.base.text").width
+local terminal = require "roper.text.terminal"
+local width = require("roper.text.width").width
 
 local M = {}
 

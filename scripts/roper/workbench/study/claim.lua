@@ -5,8 +5,8 @@
 --- file, so workers can share a sweep without a coordinator. The newest file is never removed: a
 --- run is taken over by creating the next one. Only the owner of a claim writes to its file.
 local core = require "roper.core"
-local files = require "roper.base.file"
-local schema = require "roper.base.schema"
+local files = require "roper.system.file"
+local schema = require "roper.options.schema"
 local uv = require "luv"
 
 local M = {}

@@ -1,6 +1,6 @@
 --- Checks and compares the configurations of runs.
 local escape = require "roper.base.escape"
-local schema = require "roper.base.schema"
+local schema = require "roper.options.schema"
 local tables = require "roper.base.tables"
 
 local M = {}

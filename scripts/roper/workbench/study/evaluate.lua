@@ -97,7 +97,7 @@ function M.published(folder, fields)
   end
   local given = tables.merged(fields, { length = tonumber(fields.length) or fields.length,
     test_sequences = tonumber(fields.test_sequences) or fields.test_sequences })
-  local o = require("roper.base.options").check("eval", given, KINDS, 0)
+  local o = require("roper.options.rows").check("eval", given, KINDS, 0)
   local source = require "roper.tasks.text.source"
   local documents = {}
   source.each(source.list({ o.text }, "file"), function(document)

@@ -2,7 +2,7 @@
 --- samples of generated text. Keeps a copy of the tokenizer in the folder of a run.
 local core = require "roper.core"
 local experiment = require "roper.workbench.study.experiment"
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local hash = require "roper.base.hash"
 local escape = require "roper.base.escape"
 local tables = require "roper.base.tables"

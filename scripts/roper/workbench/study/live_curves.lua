@@ -2,7 +2,7 @@
 local curve = require "roper.workbench.study.report.curve"
 local escape = require "roper.base.escape"
 local tables = require "roper.base.tables"
-local terminal = require "roper.base.terminal"
+local terminal = require "roper.text.terminal"
 
 local M = {}
 

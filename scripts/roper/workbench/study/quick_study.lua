@@ -3,15 +3,15 @@
 local counted = require("roper.base.escape").count
 local designs = require "roper.workbench.study.experiment.design"
 local curve = require "roper.workbench.study.report.curve"
-local d = require "roper.base.document"
+local d = require "roper.text.document"
 local live_curves = require "roper.workbench.study.live_curves"
 local measures = require "roper.workbench.study.measures"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local plan = require "roper.workbench.study.sweep.plan"
 local reports = require "roper.workbench.study.report"
 local sweeps = require "roper.workbench.study.sweep"
 local tables = require "roper.base.tables"
-local terminal = require "roper.base.document.terminal"
+local terminal = require "roper.text.document.terminal"
 
 local M = {}
 
@@ -39,7 +39,7 @@ end
 
 -- Prints the processor, the threads and the BLAS.
 local function say_machine()
-  local info = require("roper.base.info").info()
+  local info = require("roper.system.info").info()
   say(("%s, %d threads, OpenBLAS %s"):format(info.processor, info.threads, info.blas_core))
   if info.warning then
     say(terminal.render("Slow: " .. info.warning))

@@ -3,11 +3,11 @@ local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
 local combinations = require "roper.workbench.study.experiment.combinations"
 local experiment = require "roper.workbench.study.experiment"
-local diagnostics = require "roper.base.diagnostics"
-local files = require "roper.base.file"
+local diagnostics = require "roper.text.diagnostics"
+local files = require "roper.system.file"
 local is_first = require("roper.training.ranks").is_first
 local language = require "roper.workbench.study.language"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local origin = require "roper.workbench.study.origin"
 local problems = require "roper.workbench.study.problems"
 local scoped = require "roper.base.scoped"
@@ -114,7 +114,7 @@ local function open(config, o, beat)
   end
   rehearse(config, parts, beat)
   local in_sweep = o.claim and not o.claim.before
-  local slow = not in_sweep and require("roper.base.precision").note(config.matmul_precision)
+  local slow = not in_sweep and require("roper.tensor.precision").note(config.matmul_precision)
   local fixed = tables.merged(config) -- what a checkpoint must match
   local settings = {}
   for _, name in ipairs(FREE) do

@@ -1,8 +1,8 @@
 --- Statistics of a few runs: means, errors, intervals and tests. The functions raise an error for a
 --- list with a number that is not finite, and return nil if a list is too short.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
-local sort = require("roper.base.operations.order").sort
+local sort = require("roper.tensor.operations.order").sort
 local with_seed = require("roper.base.scoped").with_seed
 
 local M = {}

@@ -1,6 +1,6 @@
 --- Statistics of a sweep, for each method and for each pair of methods.
 local as_stored = require("roper.workbench.study.experiment.position").as_stored
-local load_option = require "roper.base.load_option"
+local load_option = require "roper.options.load_option"
 local measures = require "roper.workbench.study.measures"
 local runs = require "roper.workbench.study.runs"
 local statistics = require "roper.workbench.study.statistics"

@@ -2,16 +2,16 @@
 --- runs, and a chart of those that train.
 local configuration = require "roper.workbench.study.configuration"
 local counted = require("roper.base.escape").count
-local d = require "roper.base.document"
+local d = require "roper.text.document"
 local escape = require "roper.base.escape"
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local live_curves = require "roper.workbench.study.live_curves"
 local measures = require "roper.workbench.study.measures"
 local number = require "roper.workbench.study.report.number"
-local progress = require "roper.base.progress"
+local progress = require "roper.text.progress"
 local stored = require "roper.workbench.study.runs"
 local tables = require "roper.base.tables"
-local terminal = require "roper.base.document.terminal"
+local terminal = require "roper.text.document.terminal"
 
 local M = {}
 

@@ -135,7 +135,7 @@ describe("eager.attention", function()
   end)
 
   it("documents the options that the core checks", function()
-    local core, options = require("roper.core"), require("roper.base.options")
+    local core, options = require("roper.core"), require("roper.options.rows")
     local q = roper.randn({ 1, 1, 2, 4 })
     for class, f in pairs({ AttentionOptions = core.attention,
       LinearAttentionOptions = core.linear_attention }) do

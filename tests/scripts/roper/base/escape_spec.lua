@@ -1,5 +1,5 @@
 local core = require("roper.core")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local escape = require("roper.base.escape")
 local process = require("tests.process")
 local roper = require("roper")

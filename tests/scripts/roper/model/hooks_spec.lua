@@ -1,5 +1,5 @@
 local arrays = require("tests.arrays")
-local hooks = require("roper.base.hooks")
+local hooks = require("roper.attention.hooks")
 local models = require("tests.models")
 local roper = require("roper")
 local scratch = require("tests.scratch")

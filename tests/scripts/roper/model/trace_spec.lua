@@ -2,7 +2,7 @@ local arrays = require("tests.arrays")
 local core = require("roper.core")
 local models = require("tests.models")
 local roper = require("roper")
-local hooks = require("roper.base.hooks")
+local hooks = require("roper.attention.hooks")
 
 local nn = roper.nn
 local tokens = models.task():batch(2)

@@ -1,4 +1,4 @@
-local options_of = require("roper.base.options")
+local options_of = require("roper.options.rows")
 local roper = require("roper")
 
 -- Names are used once a process: a scheme stays registered.

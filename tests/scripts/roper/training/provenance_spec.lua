@@ -1,4 +1,4 @@
-local info = require("roper.base.info")
+local info = require("roper.system.info")
 local provenance = require("roper.training.provenance")
 
 -- This process, with changes.

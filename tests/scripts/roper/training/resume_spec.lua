@@ -514,7 +514,7 @@ describe("a run that is killed", function()
       '"checkpoint_every":60')))
     train_until(whole, math.huge)
     while not train_until(folder, 11) do -- it may end before it is killed
-      require("roper.base.file").remove(folder)
+      require("roper.system.file").remove(folder)
     end
     local before = scratch.read(folder .. "/metrics.jsonl")
     assert.is_true(files(folder)["checkpoint.safetensors"] == nil)

@@ -103,7 +103,7 @@ Example
     entry.comment = nil
     for _, what in ipairs({ "roper.stack", roper.stack }) do
       assert.truthy(page(what):find(
-        "%(list, axis%)\n\nA function in scripts/roper/base/create.lua:%d+, without"))
+        "%(list, axis%)\n\nA function in scripts/roper/tensor/create.lua:%d+, without"))
     end
     entry.comment = comment
   end)
@@ -179,7 +179,7 @@ describe("questions in a session", function()
   it("show Lua source", function()
     local text = answer("??roper.stack")
     assert.truthy(text:find(
-      "^scripts/roper/base/create.lua:%d+\nfunction M.stack%(list, axis%)\n.*\nend\n$"))
+      "^scripts/roper/tensor/create.lua:%d+\nfunction M.stack%(list, axis%)\n.*\nend\n$"))
     assert.truthy(answer("??Linear:forward"):find("\nfunction Linear:forward%(x, activation%)\n"))
   end)
 

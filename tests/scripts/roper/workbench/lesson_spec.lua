@@ -1,11 +1,11 @@
 require("roper")
 local check = require("roper.workbench.lesson.check")
 local lessons = require("roper.workbench.lesson")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local output = require("tests.stdout")
-local paths = require("roper.base.paths")
+local paths = require("roper.system.paths")
 local scratch = require("tests.scratch")
-local documents = require("roper.base.document.terminal")
+local documents = require("roper.text.document.terminal")
 local show = require("roper.workbench.lesson.show")
 local steps = require("roper.workbench.lesson.step")
 
@@ -115,7 +115,7 @@ return roper.lesson { order = 1, title = "t", before = "b", after = "a",
       text = "Other words.", clams = {} } } }]])
     assert.error_matches(function() lessons.read(scratch.path("none.lua")) end,
       "^no file .*/none%.lua$")
-    require("roper.base.file").make(scratch.path("folder.lua"))
+    require("roper.system.file").make(scratch.path("folder.lua"))
     assert.error_matches(function() lessons.read(scratch.path("folder.lua")) end,
       "^cannot read .*/folder%.lua: expected a file, got a directory$")
   end)

@@ -1,5 +1,5 @@
 --- Draws bars from 0, side by side, as SVG.
-local h = require("roper.base.markup").h
+local h = require("roper.text.markup").h
 local marks = require "roper.workbench.plot.svg.mark"
 local places = require "roper.workbench.plot.svg.place"
 

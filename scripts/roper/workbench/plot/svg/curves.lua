@@ -1,5 +1,5 @@
 --- Draws lines, points and arrows as SVG.
-local h = require("roper.base.markup").h
+local h = require("roper.text.markup").h
 local marks = require "roper.workbench.plot.svg.mark"
 local places = require "roper.workbench.plot.svg.place"
 local tables = require "roper.base.tables"

@@ -2,7 +2,7 @@
 --- The dots of a lane, such as those of the runs with one seed, have the same height within each
 --- row and can be joined by lines. A dot without a number is drawn open at the right border, below
 --- the text `figure.beyond`.
-local h = require("roper.base.markup").h
+local h = require("roper.text.markup").h
 local marks = require "roper.workbench.plot.svg.mark"
 local places = require "roper.workbench.plot.svg.place"
 

@@ -7,9 +7,9 @@
 --- given size in units; beside: ticks of a colour bar; aspect: width divided by height, if it is
 --- fixed; note.
 local marks = require "roper.workbench.plot.svg.mark"
-local markup = require "roper.base.markup"
+local markup = require "roper.text.markup"
 local places = require "roper.workbench.plot.svg.place"
-local text = require "roper.base.text"
+local text = require "roper.text.width"
 local h = markup.h
 
 local M = {}

@@ -1,5 +1,5 @@
 --- Marks that distinguish series without colour.
-local h = require("roper.base.markup").h
+local h = require("roper.text.markup").h
 
 local M = {}
 

@@ -1,7 +1,7 @@
 --- Draws heatmaps as SVG.
 local cells_of = require "roper.workbench.plot.cells"
 local color = require "roper.workbench.plot.color"
-local h = require("roper.base.markup").h
+local h = require("roper.text.markup").h
 local places = require "roper.workbench.plot.svg.place"
 local tables = require "roper.base.tables"
 

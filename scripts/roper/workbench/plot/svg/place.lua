@@ -1,5 +1,5 @@
 --- Positions elements in a chart relative to its size.
-local h = require("roper.base.markup").h
+local h = require("roper.text.markup").h
 
 local M = {}
 

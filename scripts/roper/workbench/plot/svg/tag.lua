@@ -1,8 +1,8 @@
 --- Places labels beside arrows where they overlap as little as possible.
-local h = require("roper.base.markup").h
+local h = require("roper.text.markup").h
 local marks = require "roper.workbench.plot.svg.mark"
 local places = require "roper.workbench.plot.svg.place"
-local text = require "roper.base.text"
+local text = require "roper.text.width"
 
 local M = {}
 

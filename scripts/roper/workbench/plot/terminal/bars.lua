@@ -1,7 +1,7 @@
 --- Draws horizontal bars to the right of their names, with blocks of eighths of a character.
 local color = require "roper.workbench.plot.color"
 local draw_legend = require "roper.workbench.plot.terminal.legend"
-local text = require "roper.base.text"
+local text = require "roper.text.width"
 
 local EIGHTHS <const> = { [0] = "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" }
 local LONGEST_NAME <const> = 24

@@ -2,7 +2,7 @@
 local canvases = require "roper.workbench.plot.canvas"
 local color = require "roper.workbench.plot.color"
 local draw_legend = require "roper.workbench.plot.terminal.legend"
-local text = require "roper.base.text"
+local text = require "roper.text.width"
 
 local ROWS <const>, SQUARE_ROWS <const> = 16, 20
 -- Marks that distinguish series without colours.

@@ -1,6 +1,6 @@
 --- Draws the legend below a plot.
 local color = require "roper.workbench.plot.color"
-local text = require "roper.base.text"
+local text = require "roper.text.width"
 
 local GAP <const> = 3
 

@@ -1,7 +1,7 @@
 --- Draws heatmaps with blocks: in colours, or in shades of grey on a terminal without colours.
 local color = require "roper.workbench.plot.color"
 local cells_of = require "roper.workbench.plot.cells"
-local text = require "roper.base.text"
+local text = require "roper.text.width"
 
 local ROWS <const> = 24 -- lines for the cells
 local FEWEST_ROWS <const>, AROUND <const> = 4, 8 -- minimum lines for the cells; lines around them

@@ -1,11 +1,11 @@
 --- Arguments and checks that several commands share.
-local options = require "roper.base.options"
+local options = require "roper.options.rows"
 
 local M = {}
 
 --- Creates a converter for argparse that accepts the numbers of a kind.
 ---@param option string its name, for the message
----@param kind string of roper.base.options, such as "size"
+---@param kind string of roper.options.rows, such as "size"
 ---@return fun(text: string): number?, string? convert returns nil and a message for other text
 function M.number(option, kind)
   return function(text)

@@ -1,8 +1,8 @@
 --- `roper eval`: evaluates the model of a run, also on other text or problems.
 local arguments = require "roper.workbench.session.command.arguments"
-local d = require "roper.base.document"
+local d = require "roper.text.document"
 local measures = require "roper.workbench.study.measures"
-local render = require("roper.base.document.terminal").render
+local render = require("roper.text.document.terminal").render
 local tables = require "roper.base.tables"
 
 -- A formatted number; "-" for nil.

@@ -6,7 +6,7 @@ local REMOVED <const> = "The kernel roper was removed from Jupyter.\n"
 local function installed_folder()
   local folder = os.getenv "JUPYTER_DATA_DIR"
   if not folder or folder == "" then
-    folder = (require("roper.base.paths").user("XDG_DATA_HOME", ".local/share") or "") .. "/jupyter"
+    folder = (require("roper.system.paths").user("XDG_DATA_HOME", ".local/share") or "") .. "/jupyter"
   end
   return folder .. "/kernels/roper"
 end
@@ -37,7 +37,7 @@ return {
     end
     local folder = package.searchpath(MODULE, package.path):match "^(.*)/"
     local roper = require("luv").fs_realpath(arg[0])
-    require("roper.base.subprocess").run(parsed.python,
+    require("roper.system.process").run(parsed.python,
       { folder .. "/kernel.py", parsed.action, roper }, { package = "python3" })
     io.stdout:write(parsed.action == "install" and "The kernel roper was installed. Start it with "
       .. "jupyter lab, or jupyter console --kernel roper\n" or REMOVED)

@@ -1,12 +1,12 @@
 --- `roper lesson`: lists the lessons, plays one, checks them, or writes them as pages.
 require "roper" -- lessons use the public names
 local arguments = require "roper.workbench.session.command.arguments"
-local d = require "roper.base.document"
-local eval = require "roper.base.eval"
+local d = require "roper.text.document"
+local eval = require "roper.text.eval"
 local prose = require "roper.workbench.lesson.prose"
-local render = require("roper.base.document.terminal").render
+local render = require("roper.text.document.terminal").render
 local tables = require "roper.base.tables"
-local terminal = require "roper.base.terminal"
+local terminal = require "roper.text.terminal"
 
 local PAGES <const> = { "html", "handout", "slides" }
 

@@ -2,9 +2,9 @@
 local resume_command = require "roper.workbench.session.resume_command"
 local arguments = require "roper.workbench.session.command.arguments"
 local configuration = require "roper.workbench.study.configuration"
-local d = require "roper.base.document"
+local d = require "roper.text.document"
 local escape = require "roper.base.escape"
-local render = require("roper.base.document.terminal").render
+local render = require("roper.text.document.terminal").render
 local tables = require "roper.base.tables"
 
 -- Does a run have one of the given values of every field?
@@ -71,7 +71,7 @@ end
 -- Calls a function of a folder. If it fails, adds the message to the problems and returns false.
 local function try(problems, read, folder)
   local ok, found = pcall(read, folder)
-  local diagnostics = require "roper.base.diagnostics"
+  local diagnostics = require "roper.text.diagnostics"
   if diagnostics.is_interrupt(found) then
     error(found, 0)
   end
@@ -120,7 +120,7 @@ local function unfinished(runs)
     end
     local can_resume = run.status == "stopped" or run.status == "waiting"
     if parent and (can_resume or run.status == "failed")
-      and require("roper.base.file").stat(parent .. "/sweep.json") then
+      and require("roper.system.file").stat(parent .. "/sweep.json") then
       line = resume_command.line { "sweep", parent }
     elseif can_resume and run.kept ~= false and run.config.experiment then
       line = resume_command.resume(run.folder)
@@ -128,7 +128,7 @@ local function unfinished(runs)
     local text = run.config.loaded or ""
     if line and not known[line .. text] then
       known[line .. text] = true
-      lines[#lines + 1] = line .. (require("roper.base.load_option").text() and ""
+      lines[#lines + 1] = line .. (require("roper.options.load_option").text() and ""
         or require("roper.workbench.study.experiment.loaded").copies(run.folder, text))
     end
   end
@@ -212,7 +212,7 @@ return {
     if parsed.compare then
       compare(parsed.compare[1], parsed.compare[2])
     else
-      require("roper.base.file").check_folder("runs", folder)
+      require("roper.system.file").check_folder("runs", folder)
       list(folder, wanted)
     end
     return nil

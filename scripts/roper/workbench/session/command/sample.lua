@@ -1,6 +1,6 @@
 --- `roper sample`: continues a text with the model of a run, or answers a problem.
 local arguments = require "roper.workbench.session.command.arguments"
-local diagnostics = require "roper.base.diagnostics"
+local diagnostics = require "roper.text.diagnostics"
 
 -- The prompt from which the model begins a text.
 local function beginning_of(task)

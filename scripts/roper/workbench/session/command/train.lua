@@ -24,7 +24,7 @@ local function train(config, resume, ranks)
   end
   local ok, result = pcall(runner.run, config,
     { run = run, claim = claim, resume = resume ~= nil, ranks = ranks })
-  if not ok and is_first and require("roper.base.diagnostics").is_interrupt(result) then
+  if not ok and is_first and require("roper.text.diagnostics").is_interrupt(result) then
     report_interrupt(run, ranks)
   end
   if not ok then
@@ -49,12 +49,12 @@ local function show(config)
   out:write(require("roper.workbench.study.experiment").describe(config.experiment, config), "\n\n")
   out:flush()
   local cost = require("roper.workbench.study.experiment.estimate").run(config)
-  local core, duration = require "roper.core", require("roper.base.progress").duration
+  local core, duration = require "roper.core", require("roper.text.progress").duration
   out:write(("%.0f parameters;\nabout %s of tensors, %s with those not yet garbage-"
     .. "collected;\nabout %s a step with %d threads, %s for %d steps\n"):format(cost.parameters,
     size(cost.bytes), size(cost.most), cost.seconds < 10 and ("%.0f ms"):format(cost.seconds * 1000)
     or duration(cost.seconds), core.threads(), duration(cost.total), config.steps))
-  local slow = require("roper.base.precision").note(config.matmul_precision)
+  local slow = require("roper.tensor.precision").note(config.matmul_precision)
   out:write(slow and slow .. ".\n" or "")
   local limit = core.memory().limit
   if cost.most > limit then
@@ -66,7 +66,7 @@ end
 -- Raises an error if a run cannot get other steps, because its learning rate depends on them.
 local function check_steps(folder, config, steps)
   if config.cosine and steps and tonumber(steps) ~= config.steps
-    and require("roper.base.file").stat(folder .. "/checkpoint.safetensors") then
+    and require("roper.system.file").stat(folder .. "/checkpoint.safetensors") then
     error(("%s: expected steps=%d, as in the run, got steps=%s: with cosine, the learning rate of "
       .. "every step depends on the last one, so the steps already trained would have been others. "
       .. "To train its weights further, start a new run with the same fields:\n%s"):format(
@@ -81,7 +81,7 @@ local function of_run(folder, experiment, fields)
   local run = arguments.run(folder)
   local config, name = run.config, run.config.experiment
   if run.status == "finished"
-    and not require("roper.base.file").stat(folder .. "/checkpoint.safetensors") then
+    and not require("roper.system.file").stat(folder .. "/checkpoint.safetensors") then
     error(("%s is finished and has no checkpoint to resume from"):format(folder), 0)
   end
   if fields.from and fields.from ~= config.from then

@@ -1,5 +1,5 @@
 --- `roper watch`: shows the state of runs while they train.
-local terminal = require "roper.base.terminal"
+local terminal = require "roper.text.terminal"
 
 local INTERVAL <const> = 1000 -- milliseconds between two reads of the runs
 local COLUMNS <const> = 100 -- without a terminal
@@ -8,7 +8,7 @@ local HELP <const> = "q or Ctrl-C ends"
 
 -- Cuts lines to the width of the terminal.
 local function cut(lines, columns)
-  local text = require "roper.base.text"
+  local text = require "roper.text.width"
   return require("roper.base.tables").map(lines, function(line)
     return text.cut(line, columns)
   end)
@@ -17,7 +17,7 @@ end
 -- The lines of the state, or the reason why it cannot be read.
 local function state(folder, columns, rows)
   local watch = require "roper.workbench.study.watch"
-  local diagnostics = require "roper.base.diagnostics"
+  local diagnostics = require "roper.text.diagnostics"
   local ok, lines = pcall(function() return watch.lines(watch.read(folder), columns, rows) end)
   if not ok and diagnostics.is_interrupt(lines) then
     error(lines, 0)

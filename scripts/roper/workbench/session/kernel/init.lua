@@ -4,8 +4,8 @@
 --- and a line of JSON, with the `kind` and `data` of an object to display, or with the `reply` that
 --- ends a request.
 local core = require "roper.core"
-local format = require "roper.base.format"
-local markup = require "roper.base.markup"
+local format = require "roper.text.format"
+local markup = require "roper.text.markup"
 local escape = require "roper.base.escape"
 local session = require "roper.workbench.session.repl.session"
 local tables = require "roper.base.tables"
@@ -23,7 +23,7 @@ end
 -- A tensor as one HTML table for each matrix, below the first line of its text.
 local function tensor_html(tensor, text)
   local parts = { h.div { text:match "^[^\n]*" } }
-  require("roper.base.format.tensor").each_matrix(tensor, function(rows, label)
+  require("roper.text.format.tensor").each_matrix(tensor, function(rows, label)
     parts[#parts + 1] = { label and h.div { label }, rows and h.table {
       tables.map(rows, function(row)
         local cells = type(row) == "table" and row or { row } -- one for omitted rows

@@ -87,11 +87,11 @@ function percent.prof(session, source)
   local times = require("roper.workbench.session.repl.profile").measure(action, function(f)
     session:attempt(f)
   end)
-  local d = require "roper.base.document"
+  local d = require "roper.text.document"
   local rows = tables.map(table.move(times, 1, MOST_FUNCTIONS, 1, {}), function(time)
     return { time.name, tostring(time.calls), duration(time.own), duration(time.total) }
   end)
-  io.stdout:write(require("roper.base.document.terminal").render(d.table { rows = rows,
+  io.stdout:write(require("roper.text.document.terminal").render(d.table { rows = rows,
     head = { "function", "calls", "own", "total" }, shorten = { 1 }, indent = 0 }))
 end
 
@@ -107,11 +107,11 @@ end
 
 function percent.save(session, text)
   local path = path_of(text, "save")
-  if require("roper.base.file").stat(path) then
+  if require("roper.system.file").stat(path) then
     error(("%%save: %s exists; choose another name"):format(path), 0)
   end
   local script = session:script()
-  require("roper.base.file").write(path, script)
+  require("roper.system.file").write(path, script)
   io.stdout:write(escape.count(select(2, script:gsub("\n", "")), "line"), "\n")
 end
 
@@ -184,7 +184,7 @@ for name, step in pairs { debug = false, up = 1, down = -1 } do
     end
     local message = failure.message:gsub("^input %d+:%d+: ", "")
     io.stdout:write(step and "" or escape.text(message) .. "\n",
-      require("roper.base.diagnostics").lines(failure, number):sub(2), "\n", frame.variables[1]
+      require("roper.text.diagnostics").lines(failure, number):sub(2), "\n", frame.variables[1]
         and require("roper.workbench.session.repl.who").text(frame.variables)
         or "no local variables\n")
     session:keep(values)

@@ -28,7 +28,7 @@ local function editor_command()
     end
   end
   for _, editor in ipairs { "editor", "vi", "nano" } do
-    if require("roper.base.subprocess").has(editor) then
+    if require("roper.system.process").has(editor) then
       return editor
     end
   end
@@ -45,7 +45,7 @@ local function edited(text)
       error(("%%edit: %s: %s %d; nothing was run"):format(editor, how == "exit" and "exit status"
         or "ended by signal", number), 0)
     end
-    return require("roper.base.file").read(path) or ""
+    return require("roper.system.file").read(path) or ""
   end)
 end
 

@@ -1,6 +1,6 @@
 --- The globals of a session. Reading an undefined global is an error in typed code.
-local diagnostics = require "roper.base.diagnostics"
-local format = require "roper.base.format"
+local diagnostics = require "roper.text.diagnostics"
+local format = require "roper.text.format"
 
 local M = {}
 

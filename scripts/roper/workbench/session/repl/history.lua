@@ -1,6 +1,6 @@
 --- History of input, kept in a file between sessions. Each line is an entry; newlines in an entry
 --- are written as \n.
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local tables = require "roper.base.tables"
 
 local M = {}

@@ -1,10 +1,10 @@
 --- The interactive session at a terminal.
 local core = require "roper.core"
-local paths = require "roper.base.paths"
+local paths = require "roper.system.paths"
 local reader = require "roper.workbench.session.repl.reader"
 local session = require "roper.workbench.session.repl.session"
-local terminal = require "roper.base.terminal"
-local width_of = require("roper.base.text").width
+local terminal = require "roper.text.terminal"
+local width_of = require("roper.text.width").width
 
 local M = {}
 

@@ -1,7 +1,7 @@
 --- Splits typed or pasted text into the parts that run one after the other.
 local commands = require "roper.workbench.session.repl.commands"
 local escape = require "roper.base.escape"
-local eval = require "roper.base.eval"
+local eval = require "roper.text.eval"
 local habits = require "roper.workbench.help.habits"
 local tables = require "roper.base.tables"
 

@@ -1,7 +1,7 @@
 --- Profiler: the number of calls and the time of each function, with and without its callees.
 -- Time in a coroutine counts for the function that resumed it.
 local arity = require "roper.base.arity"
-local diagnostics = require "roper.base.diagnostics"
+local diagnostics = require "roper.text.diagnostics"
 local uv = require "luv"
 
 local M = {}

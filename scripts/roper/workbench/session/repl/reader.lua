@@ -2,8 +2,8 @@
 local complete = require "roper.workbench.session.repl.complete"
 local core = require "roper.core"
 local history = require "roper.workbench.session.repl.history"
-local paths = require "roper.base.paths"
-local terminal = require "roper.base.terminal"
+local paths = require "roper.system.paths"
+local terminal = require "roper.text.terminal"
 
 local M = {}
 

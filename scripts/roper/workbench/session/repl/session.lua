@@ -1,12 +1,12 @@
 --- Evaluates input in a session: runs Lua and prints its values, runs commands, and reports errors.
-local eval = require "roper.base.eval"
+local eval = require "roper.text.eval"
 local commands = require "roper.workbench.session.repl.commands"
-local diagnostics = require "roper.base.diagnostics"
-local format = require "roper.base.format"
+local diagnostics = require "roper.text.diagnostics"
+local format = require "roper.text.format"
 local global = require "roper.workbench.session.repl.globals"
 local habits = require "roper.workbench.help.habits"
 local inputs = require "roper.workbench.session.repl.input"
-local terminal = require "roper.base.terminal"
+local terminal = require "roper.text.terminal"
 
 local M = {}
 

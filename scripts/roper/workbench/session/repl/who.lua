@@ -1,9 +1,9 @@
 --- A table of variables with their types, shapes and sizes.
-local d = require "roper.base.document"
-local format = require "roper.base.format"
-local render = require("roper.base.document.terminal").render
+local d = require "roper.text.document"
+local format = require "roper.text.format"
+local render = require("roper.text.document.terminal").render
 local tables = require "roper.base.tables"
-local terminal = require "roper.base.terminal"
+local terminal = require "roper.text.terminal"
 
 local M = {}
 

@@ -1,20 +1,20 @@
 --- Definitions of experiments by name: files in scripts/experiments, registered ones, and one for
 --- each other task with problems.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local fields = require "roper.workbench.study.experiment.fields"
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local modules = require "roper.model.module"
 local models = require "roper.workbench.study.experiment.models"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local own_tasks = require "roper.tasks.own"
-local registered = require "roper.base.registered"
+local registered = require "roper.options.registered"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 local tasks = require "roper.tasks"
 
 local M = {}
 
-local FOLDER <const> = require("roper.base.paths").LIBRARY .. "/../experiments"
+local FOLDER <const> = require("roper.system.paths").LIBRARY .. "/../experiments"
 
 --- Names of measures by which an experiment can compare methods (`roper.workbench.study.measures`).
 M.MEASURES = { "solved", "solved_greedy", "accuracy", "loss", "perplexity", "bits_per_byte",

@@ -1,6 +1,6 @@
 --- Tries configurations before they are trained.
 local core = require "roper.core"
-local diagnostics = require "roper.base.diagnostics"
+local diagnostics = require "roper.text.diagnostics"
 local evaluation = require "roper.training.evaluation"
 local experiment = require "roper.workbench.study.experiment"
 local models = require "roper.workbench.study.experiment.models"

@@ -1,5 +1,5 @@
 --- The fields of an experiment: their names, kinds, defaults and documentation.
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 require "roper.model" -- declares TransformerOptions
 require "roper.training" -- declares TrainOptions
 local models = require "roper.workbench.study.experiment.models"

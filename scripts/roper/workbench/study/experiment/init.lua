@@ -1,14 +1,14 @@
 --- Experiments: a task with presets of fields. Each file in scripts/experiments defines one, and
 --- `register` adds your own. The configuration of a run is a flat table of these fields.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
 local definitions = require "roper.workbench.study.experiment.definitions"
-local document = require "roper.base.document"
-local documents = require "roper.base.document.terminal"
+local document = require "roper.text.document"
+local documents = require "roper.text.document.terminal"
 local fields = require "roper.workbench.study.experiment.fields"
 local loaded = require "roper.workbench.study.experiment.loaded"
 local models = require "roper.workbench.study.experiment.models"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local position = require "roper.workbench.study.experiment.position"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"

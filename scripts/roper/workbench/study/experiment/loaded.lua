@@ -1,8 +1,8 @@
 --- The files of --load that made a run: their names and hashes in its configuration, and copies of
 --- them in its folder.
 local escape = require "roper.base.escape"
-local files = require "roper.base.file"
-local load_option = require "roper.base.load_option"
+local files = require "roper.system.file"
+local load_option = require "roper.options.load_option"
 local parse = load_option.parse
 local tables = require "roper.base.tables"
 

@@ -1,7 +1,7 @@
 --- The field `position` of experiments: the name of a scheme, a scheme with options
 --- ("yarn{factor=4}"), several schemes in one attention ("rope+alibi"), or a list that repeats over
 --- the layers ("rope:none").
-local diagnostics = require "roper.base.diagnostics"
+local diagnostics = require "roper.text.diagnostics"
 local position = require "roper.position"
 local registry = require "roper.position.registry"
 local scoped = require "roper.base.scoped"

@@ -1,6 +1,6 @@
 --- Draws the parts of a report one by one: a part that fails is replaced by a line that names it.
-local d = require "roper.base.document"
-local eval = require "roper.base.eval"
+local d = require "roper.text.document"
+local eval = require "roper.text.eval"
 
 local M = {}
 

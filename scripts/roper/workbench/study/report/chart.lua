@@ -1,5 +1,5 @@
 --- Line charts of the report.
-local h = require("roper.base.markup").h
+local h = require("roper.text.markup").h
 local axes = require "roper.workbench.plot.axis"
 local curve = require "roper.workbench.study.report.curve"
 local base_tables = require "roper.base.tables"

@@ -1,6 +1,6 @@
 --- Differences between methods, over pairs of runs of the same seed.
 local counted = require("roper.base.escape").count
-local d = require "roper.base.document"
+local d = require "roper.text.document"
 local headline = require "roper.workbench.study.report.headline"
 local number = require "roper.workbench.study.report.number"
 local tables = require "roper.base.tables"

@@ -1,7 +1,7 @@
 --- The configurations, versions and machines of the runs, and the differences between methods.
 local configuration = require "roper.workbench.study.configuration"
 local curve = require "roper.workbench.study.report.curve"
-local d = require "roper.base.document"
+local d = require "roper.text.document"
 local number = require "roper.workbench.study.report.number"
 local provenance = require "roper.training.provenance"
 local tables = require "roper.base.tables"

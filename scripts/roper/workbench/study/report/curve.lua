@@ -3,8 +3,8 @@
 --- A curve is {points = {{step, value}, ...}, method, style, label, finished}. The value is false
 --- if it was not finite; the line breaks there.
 local is_finite = require("roper.workbench.study.report.number").is_finite
-local d = require "roper.base.document"
-local h = require("roper.base.markup").h
+local d = require "roper.text.document"
+local h = require("roper.text.markup").h
 local marks = require "roper.workbench.plot.svg.mark"
 local statistics = require "roper.workbench.study.statistics"
 local summary = require "roper.workbench.study.summary"

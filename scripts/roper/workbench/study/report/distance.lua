@@ -6,7 +6,7 @@ local curve = require "roper.workbench.study.report.curve"
 local figures = require "roper.workbench.study.report.figures"
 local lengths = require "roper.workbench.study.report.lengths"
 local number = require "roper.workbench.study.report.number"
-local d = require "roper.base.document"
+local d = require "roper.text.document"
 local statistics = require "roper.workbench.study.statistics"
 local tables = require "roper.base.tables"
 

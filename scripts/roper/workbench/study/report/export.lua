@@ -1,6 +1,6 @@
 --- Writes the files of a report into a folder of the user, without overwriting files of others.
 local core = require "roper.core"
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local hash = require "roper.base.hash"
 local tables = require "roper.base.tables"
 

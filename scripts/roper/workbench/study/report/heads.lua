@@ -1,7 +1,7 @@
 --- Attention maps: one head of one run of each method, on the same problem.
 local attempt = require "roper.workbench.study.report.attempt"
 local core = require "roper.core"
-local h = require("roper.base.markup").h
+local h = require("roper.text.markup").h
 local curve = require "roper.workbench.study.report.curve"
 local marks = require "roper.workbench.plot.svg.mark"
 local number = require "roper.workbench.study.report.number"

@@ -1,9 +1,9 @@
 --- The report of a sweep: text for a terminal, and a single HTML page without other files.
 local attempt = require "roper.workbench.study.report.attempt"
 local counted = require("roper.base.escape").count
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local measures = require "roper.workbench.study.measures"
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 
@@ -105,10 +105,10 @@ end
 
 --- Formats the report as text for a terminal.
 ---@param view table
----@param options? table as for `render` of `roper.base.document.terminal`
+---@param options? table as for `render` of `roper.text.document.terminal`
 ---@return string text ends with a line feed
 function M.text(view, options)
-  return require("roper.base.document.terminal").render({
+  return require("roper.text.document.terminal").render({
     require "roper.workbench.study.report.selected"(view) or false,
     require "roper.workbench.study.report.results"(view),
     require "roper.workbench.study.report.lengths"(view) or false,

@@ -2,8 +2,8 @@
 local attempt = require "roper.workbench.study.report.attempt"
 local core = require "roper.core"
 local curve = require "roper.workbench.study.report.curve"
-local d = require "roper.base.document"
-local h = require("roper.base.markup").h
+local d = require "roper.text.document"
+local h = require("roper.text.markup").h
 local marks = require "roper.workbench.plot.svg.mark"
 local number = require "roper.workbench.study.report.number"
 local svg = require "roper.workbench.plot.svg"

@@ -1,6 +1,6 @@
 --- Tables of measures by the length of problems or rows, with a row for each method.
 local curve = require "roper.workbench.study.report.curve"
-local d = require "roper.base.document"
+local d = require "roper.text.document"
 local number = require "roper.workbench.study.report.number"
 local summaries = require "roper.workbench.study.summary"
 local tables = require "roper.base.tables"

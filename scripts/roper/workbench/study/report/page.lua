@@ -1,8 +1,8 @@
 --- The page of a report: its sections with headings, style and script in one file.
 local attempt = require "roper.workbench.study.report.attempt"
 local curve = require "roper.workbench.study.report.curve"
-local html = require "roper.base.document.html"
-local markup = require "roper.base.markup"
+local html = require "roper.text.document.html"
+local markup = require "roper.text.markup"
 local svg = require "roper.workbench.plot.svg"
 local h = markup.h
 

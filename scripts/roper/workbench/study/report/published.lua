@@ -4,7 +4,7 @@
 --- (RoPER)", 2022, table of the section "Analysis". Each figure is the mean of 9 of 10 training
 --- sessions, without the worst. Standard errors were not published.
 local counted = require("roper.base.escape").count
-local d = require "roper.base.document"
+local d = require "roper.text.document"
 local number = require "roper.workbench.study.report.number"
 
 local EXPERIMENTS <const> = {

@@ -1,7 +1,7 @@
 --- The main result: the conclusion, warnings, and a table with a row for each method.
 local counted = require("roper.base.escape").count
 local curve = require "roper.workbench.study.report.curve"
-local d = require "roper.base.document"
+local d = require "roper.text.document"
 local number = require "roper.workbench.study.report.number"
 local plan = require "roper.workbench.study.sweep.plan"
 local tables = require "roper.base.tables"

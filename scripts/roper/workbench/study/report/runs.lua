@@ -1,7 +1,7 @@
 --- A table of all runs, with the errors of failed ones.
 local curve = require "roper.workbench.study.report.curve"
-local d = require "roper.base.document"
-local duration = require("roper.base.progress").duration
+local d = require "roper.text.document"
+local duration = require("roper.text.progress").duration
 local number = require "roper.workbench.study.report.number"
 local tables = require "roper.base.tables"
 

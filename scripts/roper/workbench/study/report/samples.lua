@@ -1,8 +1,8 @@
 --- Samples of each method: answers to problems, right and wrong, and generated text.
 local counted = require("roper.base.escape").count
 local curve = require "roper.workbench.study.report.curve"
-local d = require "roper.base.document"
-local h = require("roper.base.markup").h
+local d = require "roper.text.document"
+local h = require("roper.text.markup").h
 local tables = require "roper.base.tables"
 
 -- Maximum number of right answers, and of wrong ones, for each method.

@@ -1,7 +1,7 @@
 --- The choice of the best value of a field, such as the rate, for each method: the losses, the
 --- seeds that decide, and those on which methods are compared.
 local counted = require("roper.base.escape").count
-local d = require "roper.base.document"
+local d = require "roper.text.document"
 local is_before = require("roper.workbench.study.selection").is_before
 local number = require "roper.workbench.study.report.number"
 local tables = require "roper.base.tables"

@@ -5,10 +5,10 @@ local base_text = require "roper.workbench.plot.text"
 local comparison = require "roper.workbench.study.report.comparison"
 local counted = require("roper.base.escape").count
 local curve = require "roper.workbench.study.report.curve"
-local d = require "roper.base.document"
-local h = require("roper.base.markup").h
+local d = require "roper.text.document"
+local h = require("roper.text.markup").h
 local headline = require "roper.workbench.study.report.headline"
-local html = require "roper.base.document.html"
+local html = require "roper.text.document.html"
 local number = require "roper.workbench.study.report.number"
 local svg = require "roper.workbench.plot.svg"
 

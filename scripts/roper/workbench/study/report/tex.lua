@@ -1,8 +1,8 @@
 --- Text and tables of documents as LaTeX.
 local escape = require "roper.base.escape"
 local tables = require "roper.base.tables"
-local terminal = require "roper.base.document.terminal"
-local text = require "roper.base.text"
+local terminal = require "roper.text.document.terminal"
+local text = require "roper.text.width"
 
 local M = {}
 
@@ -47,7 +47,7 @@ function M.inline(node)
 end
 
 --- A table in the style of booktabs.
----@param node table from `table` of `roper.base.document`
+---@param node table from `table` of `roper.text.document`
 ---@return string
 function M.table(node)
   local sides, lines = {}, {}

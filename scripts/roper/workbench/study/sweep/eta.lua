@@ -1,5 +1,5 @@
 --- Progress of a sweep as text: a line for each worker, and one for the whole with the time left.
-local progress = require "roper.base.progress"
+local progress = require "roper.text.progress"
 local tables = require "roper.base.tables"
 
 local M = {}

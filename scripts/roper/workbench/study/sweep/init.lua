@@ -1,19 +1,19 @@
 --- Sweeps: many trials in one folder, run by any number of processes and read together.
-local arguments = require "roper.base.arguments"
+local arguments = require "roper.options.arguments"
 local configuration = require "roper.workbench.study.configuration"
 local core = require "roper.core"
 local dry_run = require "roper.workbench.study.experiment.dry_run"
 local counted = require("roper.base.escape").count
-local diagnostics = require "roper.base.diagnostics"
-local files = require "roper.base.file"
+local diagnostics = require "roper.text.diagnostics"
+local files = require "roper.system.file"
 local is_list = require("roper.workbench.study.experiment.fields").is_list
-local options_of = require "roper.base.options"
+local options_of = require "roper.options.rows"
 local eta = require "roper.workbench.study.sweep.eta"
 local origin = require "roper.workbench.study.origin"
 local plan = require "roper.workbench.study.sweep.plan"
 local position = require "roper.workbench.study.experiment.position"
 local resume = require "roper.workbench.study.sweep.resume"
-local progress = require "roper.base.progress"
+local progress = require "roper.text.progress"
 local stored = require "roper.workbench.study.runs"
 local tables = require "roper.base.tables"
 local uv = require "luv"
@@ -287,7 +287,7 @@ function M.run(options)
   display:say(("%s: %s, %d finished; %d at a time, %s each"):format(folder,
     counted(#trials, "trial"), supervisor.finished, jobs, counted(supervisor.threads, "thread")))
   for _, trial in ipairs(trials) do
-    local note = require("roper.base.precision").note(trial.config.matmul_precision)
+    local note = require("roper.tensor.precision").note(trial.config.matmul_precision)
     if note then
       display:say(note)
       break

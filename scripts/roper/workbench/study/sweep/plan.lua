@@ -6,7 +6,7 @@ local claims = require "roper.workbench.study.claim"
 local configuration = require "roper.workbench.study.configuration"
 local escape = require "roper.base.escape"
 local experiment = require "roper.workbench.study.experiment"
-local files = require "roper.base.file"
+local files = require "roper.system.file"
 local hash = require "roper.base.hash"
 local file_name = require("roper.position.text").file_name
 local finally = require("roper.base.scoped").finally
@@ -93,7 +93,7 @@ function M.load(path, given)
   if not chunk then
     error(("sweep: %s"):format(message), 0)
   end
-  require("roper.base.module_path").add_folder_of(path)
+  require("roper.system.module_path").add_folder_of(path)
   local found = chunk()
   if type(found) ~= "table" then
     error(("sweep: %s: expected a list of trials, got %s"):format(path, type(found)), 0)

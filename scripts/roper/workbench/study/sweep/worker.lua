@@ -1,8 +1,8 @@
 --- Worker of a sweep: claims a trial, runs it, and continues with the next until none is left.
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
-local diagnostics = require "roper.base.diagnostics"
-local load_option = require "roper.base.load_option"
+local diagnostics = require "roper.text.diagnostics"
+local load_option = require "roper.options.load_option"
 local measures = require "roper.workbench.study.measures"
 local escape = require "roper.base.escape"
 local runner = require "roper.workbench.study.run"
@@ -16,7 +16,7 @@ local M = {}
 local function take(trials, is_done)
   for _, trial in ipairs(trials) do
     if not is_done[trial] then
-      require("roper.base.file").make(trial.folder)
+      require("roper.system.file").make(trial.folder)
       local held = claims.take(trial.folder, function()
         is_done[trial] = stored.result(trial.folder, trial.config) ~= nil
         return not is_done[trial]
@@ -45,7 +45,7 @@ function M.run(trials, tell, progress)
       resume = true, progress = progress and progress(trial), name = trial.name })
     if ok then
       tell("finish", trial, ("%s, %s"):format(measures.line(result, true),
-        require("roper.base.progress").duration(result.seconds)),
+        require("roper.text.progress").duration(result.seconds)),
         { diverged = result.diverged and true or nil })
     elseif diagnostics.is_interrupt(result) then
       error(result, 0)
@@ -104,7 +104,7 @@ end
 --- threads, load (Lua files to run first).
 ---@return integer status 0 after the last trial, 1 after an error, 130 if it was interrupted
 function M.main()
-  local eval = require "roper.base.eval"
+  local eval = require "roper.text.eval"
   core.interrupt_enable()
   local ok, failure = eval.call(function()
     local input = assert(core.json_decode(io.stdin:read "a"))

@@ -2,7 +2,7 @@
 -- models with transformers; here, what is exported from its files must equal them.
 
 local core = require("roper.core")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local models = require("tests.models")
 local published = require("roper.model.published.files")
 local roper = require("roper")

@@ -2,7 +2,7 @@
 -- (tests/fixtures/published/models.py).
 
 local core = require("roper.core")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local models = require("tests.models")
 local roper = require("roper")
 local scratch = require("tests.scratch")

@@ -1,11 +1,11 @@
 -- Tokenizers of other models. The golden ids are those of the SentencePiece library
 -- (tests/fixtures/published/tokenizer.py).
 
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local foreign = require("roper.tasks.text.foreign")
 local scratch = require("tests.scratch")
 local sentencepiece = require("tests.sentencepiece")
-local subprocess = require("roper.base.subprocess")
+local subprocess = require("roper.system.process")
 
 local MODEL <const> = "tests/fixtures/published/tokenizer.model"
 local it = sentencepiece.missing and function(name) -- luacheck: ignore it

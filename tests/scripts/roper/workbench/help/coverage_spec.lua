@@ -3,9 +3,9 @@
 local transcripts = require("tests.transcripts")
 local catalogue = require("roper.workbench.help.catalogue")
 local comment_of = require("roper.workbench.help.comment")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local page = require("roper.workbench.help.page")
-local render = require("roper.base.document.terminal").render
+local render = require("roper.text.document.terminal").render
 local roper = require("roper")
 local scratch = require("tests.scratch")
 local sources = require("roper.workbench.help.sources")
@@ -21,7 +21,7 @@ local function registrar(name)
   return "bindings"
 end
 
--- The path and the place of an entry: "roper.stack (scripts/roper/base/create.lua:12)".
+-- The path and the place of an entry: "roper.stack (scripts/roper/tensor/create.lua:12)".
 local function place(entry)
   local comment = entry.comment
   local file, line
@@ -208,7 +208,7 @@ describe("documentation", function()
         end
       end
     end
-    for class in require("roper.base.options").comments():gmatch("%-%-%-@class ([%w_]+)") do
+    for class in require("roper.options.rows").comments():gmatch("%-%-%-@class ([%w_]+)") do
       problems[#problems + 1] = declared[class] and class .. " is declared in rows and in a comment"
         or nil
       declared[class] = "rows"

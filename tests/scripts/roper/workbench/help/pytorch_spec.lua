@@ -106,7 +106,7 @@ describe("the page ?pytorch", function()
   end)
 
   it("fits 80 columns", function()
-    local shown = require("roper.base.document.terminal").render(page.page(),
+    local shown = require("roper.text.document.terminal").render(page.page(),
       { width = 80 })
     for line in shown:gmatch("[^\n]+") do
       assert.is_true(utf8.len(line) <= 80, line)

@@ -1,7 +1,7 @@
-local document = require("roper.base.document")
-local html = require("roper.base.document.html")
+local document = require("roper.text.document")
+local html = require("roper.text.document.html")
 local check = require("tests.html").check
-local markup = require("roper.base.markup")
+local markup = require("roper.text.markup")
 local prose = require("roper.workbench.lesson.prose")
 
 local PAPER = "([Su et al. 2021](arXiv:2104.09864), eq. 15)"

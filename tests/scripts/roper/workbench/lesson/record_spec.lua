@@ -1,5 +1,5 @@
 local core = require("roper.core")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local process = require("tests.process")
 local record = require("roper.workbench.lesson.record")
 local scratch = require("tests.scratch")

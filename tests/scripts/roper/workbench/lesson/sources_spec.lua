@@ -1,13 +1,13 @@
 require("roper")
 local bibliography = require("roper.workbench.lesson.bibliography")
 local check = require("tests.html").check
-local document = require("roper.base.document")
-local files = require("roper.base.file")
+local document = require("roper.text.document")
+local files = require("roper.system.file")
 local lessons = require("roper.workbench.lesson")
-local paths = require("roper.base.paths")
+local paths = require("roper.system.paths")
 local scratch = require("tests.scratch")
 local sources = require("roper.workbench.lesson.sources")
-local terminal = require("roper.base.document.terminal")
+local terminal = require("roper.text.document.terminal")
 
 local function each(f)
   for _, group in ipairs(bibliography) do

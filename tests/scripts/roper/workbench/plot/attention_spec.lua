@@ -42,7 +42,7 @@ describe("plot.attention", function()
     for _, columns in ipairs({ 20, 30, 60, 80 }) do
       for _, count in ipairs({ 5, 30, 100, 500 }) do
         for _, line in ipairs(lines_of(count, columns, ("日"):rep(count))) do
-          assert.is_true(require("roper.base.text").width(line) <= columns, line)
+          assert.is_true(require("roper.text.width").width(line) <= columns, line)
         end
       end
     end

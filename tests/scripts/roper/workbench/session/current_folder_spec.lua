@@ -1,6 +1,6 @@
 -- A folder full of files with the names of modules, programs and settings. Each appends its name to
 -- a file if it is run.
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local sessions = require("tests.sessions")

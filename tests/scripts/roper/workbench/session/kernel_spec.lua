@@ -134,7 +134,7 @@ describe("the kernel", function()
       pending("python3 has no ipykernel (pip install ipykernel)")
       return
     end
-    require("roper.base.file").make(scratch.path("script"))
+    require("roper.system.file").make(scratch.path("script"))
     local kernel = "scripts/roper/workbench/session/kernel/kernel.py"
     local script = scratch.write("script/start.py", ([[
 import runpy, sys

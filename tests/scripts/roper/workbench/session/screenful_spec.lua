@@ -1,6 +1,6 @@
 local output = require("tests.stdout")
 local screenfuls = require("roper.workbench.session.screenful")
-local terminal = require("roper.base.terminal")
+local terminal = require("roper.text.terminal")
 
 describe("a screenful", function()
   local rows, columns = terminal.rows, terminal.columns

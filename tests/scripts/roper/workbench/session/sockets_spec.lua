@@ -1,5 +1,5 @@
 -- Only the kernel for notebooks, which Jupyter reaches through sockets, may open any.
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 

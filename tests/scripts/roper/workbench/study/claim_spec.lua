@@ -1,6 +1,6 @@
 local claims = require("roper.workbench.study.claim")
 local core = require("roper.core")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local uv = require("luv")

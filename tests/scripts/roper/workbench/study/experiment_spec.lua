@@ -143,7 +143,7 @@ describe("experiment.configure", function()
       { "coupled", "true or false", { 1, "1", "", "yes", {} } },
     }) do
       local field, expected, wrong = table.unpack(case)
-      local shown = require("roper.base.options").shown
+      local shown = require("roper.options.rows").shown
       for _, value in ipairs(wrong) do
         assert.has_error(function() experiment.configure("addition", { [field] = value }) end,
           ("field %s: expected %s, got %s"):format(field, expected, shown(value)))

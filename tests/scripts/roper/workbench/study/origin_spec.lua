@@ -2,7 +2,7 @@
 
 local core = require("roper.core")
 local experiment = require("roper.workbench.study.experiment")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local origin = require("roper.workbench.study.origin")
 local plan = require("roper.workbench.study.sweep.plan")
 local process = require("tests.process")

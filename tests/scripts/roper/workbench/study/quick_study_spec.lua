@@ -1,6 +1,6 @@
 local designs = require("roper.workbench.study.experiment.design")
 local experiment = require("roper.workbench.study.experiment")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local html = require("tests.html")
 local identities = require("roper.identity.rotations")
 local plan = require("roper.workbench.study.sweep.plan")

@@ -1,7 +1,7 @@
 local reports = require("tests.reports")
 local report = require("roper.workbench.study.report")
 local selection = require("roper.workbench.study.selection")
-local terminal = require("roper.base.document.terminal")
+local terminal = require("roper.text.document.terminal")
 
 -- A sweep over two methods and some rates. `losses` gives the loss of a run from position, rate and
 -- seed; "diverged" and "failed" are statuses.

@@ -1,6 +1,6 @@
 local claims = require("roper.workbench.study.claim")
 local core = require("roper.core")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local plan = require("roper.workbench.study.sweep.plan")
 local process = require("tests.process")
 local stored = require("roper.workbench.study.runs")

@@ -27,7 +27,7 @@ local function sweep()
   end
   local trials = plan.add(folder, configs)
   for i = 1, 2 do
-    require("roper.base.file").make(trials[i].folder)
+    require("roper.system.file").make(trials[i].folder)
     for step = 5, 10, 5 do
       log(trials[i], { step = step, loss = 3 / step, accuracy = step / 100, seconds = step,
         rate = 0.00025, gradient_norm = 1.5, tokens_per_second = 1234, memory = 3 << 20 })
@@ -73,7 +73,7 @@ describe("watch", function()
     scratch.write("sweep/" .. trials[1].name .. "/config.json", core.json_encode({
       config = trials[1].config }))
     assert.truthy(text(trials[1].folder .. "/"):find(": 1 run: 1 stopped\n", 1, true))
-    require("roper.base.file").make(folder .. "/other")
+    require("roper.system.file").make(folder .. "/other")
     scratch.write("sweep/other/config.json", core.json_encode({ config = { steps = 7 } }))
     os.remove(folder .. "/sweep.json")
     local found = text(folder)

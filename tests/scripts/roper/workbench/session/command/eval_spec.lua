@@ -1,5 +1,5 @@
 local experiment = require("roper.workbench.study.experiment")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local process = require("tests.process")
 local measures = require("roper.workbench.study.measures")
 local run = require("roper.workbench.study.run")

@@ -1,5 +1,5 @@
 local core = require("roper.core")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local sweeps = require("tests.sweeps")

@@ -52,7 +52,7 @@ describe("a line in the session", function()
 
   it("is completed with file names in strings and commands", function()
     local environment = newcomer()
-    require("roper.base.file").make(environment.HOME .. "/weights of mine")
+    require("roper.system.file").make(environment.HOME .. "/weights of mine")
     local file <close> = assert(io.open(environment.HOME .. "/weights of mine/first.lua", "w"))
     file:write("done = 'yes'\n")
     file:flush()

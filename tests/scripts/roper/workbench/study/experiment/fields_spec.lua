@@ -33,7 +33,7 @@ describe("fields of an experiment on text", function()
 end)
 
 describe("fields for options", function()
-  local options_of = require("roper.base.options")
+  local options_of = require("roper.options.rows")
   options_of.define("SpecFieldOptions", {
     { "width", "size", 3, "in `px`" },
     { "bias", "boolean", true, "add a bias" },

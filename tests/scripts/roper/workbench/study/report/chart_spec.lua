@@ -1,7 +1,7 @@
 -- Charts of lines in the report: points, gaps, names and the loss floor.
 local chart = require("roper.workbench.study.report.chart")
 local html = require("tests.html")
-local markup = require("roper.base.markup")
+local markup = require("roper.text.markup")
 local svgs = require("tests.svg")
 
 local function line(points, fields)

@@ -1,5 +1,5 @@
 local export = require("roper.workbench.study.report.export")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local scratch = require("tests.scratch")
 
 describe("export.write", function()

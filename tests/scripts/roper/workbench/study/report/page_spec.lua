@@ -1,6 +1,6 @@
 local core = require("roper.core")
 local html = require("tests.html")
-local markup = require("roper.base.markup")
+local markup = require("roper.text.markup")
 local number = require("roper.workbench.study.report.number")
 local page = require("roper.workbench.study.report.page")
 local reports = require("tests.reports")

@@ -1,7 +1,7 @@
 -- The data of a report as CSV, read back by a strict parser.
 local core = require("roper.core")
 local csv = require("roper.workbench.study.report.csv")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local records = require("roper.workbench.study.report.records")
 local reports = require("tests.reports")
 

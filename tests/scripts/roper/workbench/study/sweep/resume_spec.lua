@@ -1,7 +1,7 @@
 -- Sweeps with files loaded by --load that are edited, missing or new between two invocations.
 
 local claims = require("roper.workbench.study.claim")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local plan = require("roper.workbench.study.sweep.plan")
 local process = require("tests.process")
 local scratch = require("tests.scratch")

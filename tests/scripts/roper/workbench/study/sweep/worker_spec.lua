@@ -1,6 +1,6 @@
 local core = require("roper.core")
 local experiment = require("roper.workbench.study.experiment")
-local files = require("roper.base.file")
+local files = require("roper.system.file")
 local claims = require("roper.workbench.study.claim")
 local stored = require("roper.workbench.study.runs")
 local plan = require("roper.workbench.study.sweep.plan")
