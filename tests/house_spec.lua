@@ -129,6 +129,22 @@ describe("the layers", function()
     assert.same({}, circles(arrows("./")))
   end)
 
+  it("reach the system in one room only", function()
+    local found = {}
+    local pipe <close> = io.popen("find scripts/roper -name '*.lua' | LC_ALL=C sort")
+    for path in pipe:lines() do
+      for line in scratch.read(path):gmatch("[^\n]+") do
+        local code = not line:match("^%s*%-%-") and line or ""
+        if (code:find('["\']luv["\']') or code:find("%f[%w]io%.popen")
+          or code:find("%f[%w]os%.getenv") or code:find("%f[%w]os%.execute"))
+          and not path:find("^scripts/roper/system/") then
+          found[#found + 1] = path .. ": " .. code
+        end
+      end
+    end
+    assert.same({}, found)
+  end)
+
   it("are listed in the READMEs", function()
     local readmes = {}
     for _, folders in ipairs(floors) do

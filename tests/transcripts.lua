@@ -20,6 +20,7 @@ local core = require("roper.core")
 local process = require("tests.process")
 local readers = require("roper.workbench.session.repl.reader")
 local scoped = require("roper.base.scoped")
+local temporary = require("roper.system.temporary")
 local terminal = require("roper.text.terminal")
 
 local M = {}
@@ -164,7 +165,8 @@ function Transcript:interact(command)
   local status
   with({
     { io, { stdout = stream, stderr = stream, write = function(...) stream:write(...) end } },
-    { os, { execute = execute, tmpname = tmpname } },
+    { os, { tmpname = tmpname } },
+    { require("roper.system.process"), { shell = execute } },
     { terminal, { is_terminal = function() return true end } },
     { readers, { new = function() return reader end } },
     { _G, { arg = words } },
@@ -194,7 +196,7 @@ local function run(text)
   for line in text:gmatch("([^\n]*)\n") do
     self.lines[#self.lines + 1] = line
   end
-  scoped.with_folder(function(folder)
+  temporary.with_folder(function(folder)
     folder = assert(uv.fs_realpath(folder))
     self.folder = folder:gsub("%p", "%%%0")
     local environment = { HOME = folder }

@@ -1,7 +1,5 @@
 --- Runs a function with a changed setting and restores it, even after an error.
 local core = require "roper.core"
-local files = require "roper.system.file"
-local uv = require "luv"
 
 local M = {}
 
@@ -12,32 +10,6 @@ local M = {}
 function M.finally(f, restore)
   local _ <close> = setmetatable({}, { __close = function() restore() end })
   return f()
-end
-
---- Calls f with the path of a temporary folder, which other users cannot read, and removes it.
----
---- Errors: the folder cannot be made.
----@param f fun(path: string): ...
----@return any ... its results
-function M.with_folder(f)
-  local folder, message = uv.fs_mkdtemp(uv.os_tmpdir() .. "/roper-XXXXXX")
-  if not folder then
-    error("cannot make a temporary folder: " .. message, 0)
-  end
-  return M.finally(function() return f(folder) end, function() files.remove(folder) end)
-end
-
---- The same with the path of a temporary file.
----@param name string of the file
----@param text string its content
----@param f fun(path: string): ...
----@return any ... its results
-function M.with_file(name, text, f)
-  return M.with_folder(function(folder)
-    local path = folder .. "/" .. name
-    files.write(path, text)
-    return f(path)
-  end)
 end
 
 --- Calls f with a state of the random generator.

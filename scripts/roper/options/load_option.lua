@@ -5,7 +5,6 @@ local hash = require "roper.base.hash"
 local registered = require "roper.options.registered"
 local scoped = require "roper.base.scoped"
 local tables = require "roper.base.tables"
-local uv = require "luv"
 
 local M = {}
 
@@ -20,7 +19,7 @@ local loaded = {} ---@type LoadedFile[]
 local known = {} -- absolute paths in `loaded`, as keys
 
 -- The folder of roper's own Lua files. They are not recorded, since a run records their commit.
-local OWN <const> = (uv.fs_realpath(require("roper.system.paths").LIBRARY) or ""):match "^(.*)/"
+local OWN <const> = (files.real(require("roper.system.paths").LIBRARY) or ""):match "^(.*)/"
 
 local function is_below(path, folder)
   return path:sub(1, #folder + 1) == folder .. "/"
@@ -35,7 +34,7 @@ end
 
 -- Records a file that a loaded file uses, if it is in the folder of a loaded file or below.
 local function record_used(path)
-  local full = path and uv.fs_realpath(path)
+  local full = path and files.real(path)
   for _, folder in ipairs(full and not is_below(full, OWN) and folders or {}) do
     local text = is_below(full, folder) and files.read(full)
     if text then
@@ -61,7 +60,7 @@ local function recording(f, folder)
   end
   local function itself(name) return name end
   local function beside(path)
-    return path:sub(1, 1) ~= "/" and uv.fs_stat(folder .. path) and folder .. path or path
+    return path:sub(1, 1) ~= "/" and files.exists(folder .. path) and folder .. path or path
   end
   wrap("dofile", beside, itself)
   wrap("loadfile", beside, itself)
@@ -82,7 +81,7 @@ end
 --- Errors: a file that does not exist or does not compile; an error in the file.
 ---@param path string
 function M.run(path)
-  local full = uv.fs_realpath(path) or path
+  local full = files.real(path) or path
   if tables.set(paths)[full] then
     return
   end

@@ -2,6 +2,7 @@
 --- defines one; `register` adds your own.
 local arguments = require "roper.options.arguments"
 local describe = require "roper.position.describe"
+local files = require "roper.system.file"
 local join = require "roper.position.join"
 local options_of = require "roper.options.rows"
 local positions = require "roper.position.positions"
@@ -11,7 +12,6 @@ local registry = require "roper.position.registry"
 local syntax = require "roper.position.syntax"
 local tables = require "roper.base.tables"
 local texts = require "roper.position.text"
-local uv = require "luv"
 require "roper.position.by_distance" -- methods of Positions
 
 local M = {}
@@ -28,12 +28,9 @@ local function add(name, definition)
   M[name] = definition.make
 end
 
-for file in uv.fs_scandir_next, assert(uv.fs_scandir(
-  require("roper.system.paths").LIBRARY .. "/position/schemes")) do
-  local name = file:match "^([%l%d_]+)%.lua$"
-  if name then
-    add(name, require("roper.position.schemes." .. name))
-  end
+local SCHEMES <const> = require("roper.system.paths").LIBRARY .. "/position/schemes"
+for _, name in ipairs(files.modules(SCHEMES)) do
+  add(name, require("roper.position.schemes." .. name))
 end
 table.sort(names, function(a, b)
   if (a == "none") ~= (b == "none") then

@@ -54,6 +54,36 @@ function M.stat(path)
   return stat
 end
 
+--- Is something at this path? A path that cannot be accessed counts as there.
+---@param path string
+---@return boolean
+function M.exists(path)
+  local _, _, code = uv.fs_stat(path)
+  return not ABSENT[code]
+end
+
+--- Is this path a symbolic link?
+---@param path string
+---@return boolean
+function M.is_link(path)
+  local stat = uv.fs_lstat(path)
+  return stat ~= nil and stat.type == "link"
+end
+
+--- The target of a symbolic link.
+---@param path string
+---@return string? target nil if the path is no link
+function M.target(path)
+  return (uv.fs_readlink(path))
+end
+
+--- The absolute path without symbolic links.
+---@param path string
+---@return string? path nil if nothing is there
+function M.real(path)
+  return (uv.fs_realpath(path))
+end
+
 --- Raises an error for a path that is not a folder. The message suggests the nearest name.
 ---@param head string start of the message
 ---@param path string
@@ -182,6 +212,26 @@ end
 ---@return string[] names
 function M.modules(path)
   return tables.map(M.names(path), function(name) return name:match "^(.+)%.lua$" end)
+end
+
+--- Sets the modification time of a file to now.
+---@param path string
+function M.touch(path)
+  uv.fs_utime(path, os.time(), os.time())
+end
+
+--- Removes a file.
+---@param path string
+---@return boolean removed
+function M.remove_file(path)
+  return (uv.fs_unlink(path)) ~= nil
+end
+
+--- Removes an empty folder.
+---@param path string
+---@return boolean removed
+function M.remove_folder(path)
+  return (uv.fs_rmdir(path)) ~= nil
 end
 
 --- Removes a folder and the files in it, if it exists.

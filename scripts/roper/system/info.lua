@@ -1,6 +1,7 @@
 --- The environment of a run: version, processor, threads, BLAS.
 local core = require "roper.core"
-local uv = require "luv"
+local environment = require "roper.system.environment"
+local process = require "roper.system.process"
 
 local M = {}
 
@@ -11,7 +12,7 @@ local SLOW = { Haswell = true, Zen = true, Sandybridge = true, Nehalem = true, P
 ---@param machine Machine
 ---@return string? warning
 function M.warning(machine)
-  local forced = os.getenv "OPENBLAS_CORETYPE"
+  local forced = environment.get "OPENBLAS_CORETYPE"
   if forced and SLOW[machine.blas_core] and machine.instructions == "x86-64-v4" then
     return ("OPENBLAS_CORETYPE=%s makes OpenBLAS run its %s kernels, which leave half of this "
       .. "AVX-512 processor unused; unset it"):format(forced, machine.blas_core)
@@ -27,29 +28,14 @@ function M.commit()
   if commit == nil then
     -- An installed copy may lie inside a work tree that does not track it. describe --dirty would
     -- lock the index, and leave the lock if this process is killed.
-    local pipe = io.popen(("{ cd '%s' && git ls-files --error-unmatch init.lua >&2 && git describe "
-      .. "--always --abbrev=12 --exclude='*' && git --no-optional-locks status --porcelain "
-      .. "--untracked-files=no; } 2>/dev/null"):format(
+    local ok, text = pcall(process.output, ("{ cd '%s' && git ls-files --error-unmatch init.lua "
+      .. ">&2 && git describe --always --abbrev=12 --exclude='*' && git --no-optional-locks status "
+      .. "--porcelain --untracked-files=no; } 2>/dev/null"):format(
       require("roper.system.paths").LIBRARY:gsub("'", "'\\''")))
-    local line = pipe and pipe:read "l"
-    line = line and pipe:read "l" and line .. "-dirty" or line
-    if pipe then
-      pipe:close()
-    end
-    commit = line and line:match "^%x+[%w-]*$" or false
+    local line, changes = (ok and text or ""):match "^(%x[%w-]*)\n(.?)"
+    commit = line and line .. (changes ~= "" and "-dirty" or "") or false
   end
   return commit or nil
-end
-
---- Facts about this process that are stored with a run. Its results and timings depend on them.
----@return table facts version, commit, host, processor, blas_core, instructions, threads, started;
----   loaded: files run by --load, with their hashes
-function M.record()
-  local facts = core.machine()
-  facts.version, facts.commit = require "roper.base.version", M.commit()
-  facts.loaded = require("roper.options.load_option").text()
-  facts.host, facts.started = uv.os_gethostname(), os.date "!%Y-%m-%dT%H:%M:%SZ"
-  return facts
 end
 
 ---@class Info: Machine

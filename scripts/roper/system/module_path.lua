@@ -1,7 +1,7 @@
 --- Search path of `require`. It has no relative entries, since the current folder may belong to
 --- another user; the launcher removes them before it loads anything.
+local files = require "roper.system.file"
 local paths = require "roper.system.paths"
-local uv = require "luv"
 
 local M = {}
 
@@ -20,9 +20,9 @@ end
 ---@return string path
 ---@return string cpath
 function M.for_child()
-  local scripts = assert(uv.fs_realpath(paths.LIBRARY)):match "^(.*)/"
+  local scripts = assert(files.real(paths.LIBRARY)):match "^(.*)/"
   local native = package.searchpath("roper.native", package.cpath)
-  local c = native and assert(uv.fs_realpath(native)):match "^(.*)/roper/[^/]*$"
+  local c = native and assert(files.real(native)):match "^(.*)/roper/[^/]*$"
   return absolute(package.path, ("%s/?.lua;%s/?/init.lua"):format(scripts, scripts)),
     absolute(package.cpath, c and c .. "/?.so" or "")
 end
@@ -30,7 +30,7 @@ end
 --- Adds the folder of a user's file to the end of the search path.
 ---@param file string
 function M.add_folder_of(file)
-  local folder = (uv.fs_realpath(file) or ""):match "^(.*)/"
+  local folder = (files.real(file) or ""):match "^(.*)/"
   local entries = folder and (";%s/?.lua;%s/?/init.lua"):format(folder, folder)
   if folder and not folder:find "[;?]" and not (package.path .. ";"):find(entries .. ";", 1, true)
   then

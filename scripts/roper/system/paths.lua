@@ -1,13 +1,15 @@
 --- Paths of the library and of its state.
+local environment = require "roper.system.environment"
+
 local M = {}
 
 --- The folder of the library; the folders of lessons and experiments are beside it.
-M.LIBRARY = debug.getinfo(1, "S").source:match "^@(.*)/base/paths%.lua$" or "scripts/roper"
+M.LIBRARY = debug.getinfo(1, "S").source:match "^@(.*)/system/paths%.lua$" or "scripts/roper"
 
 -- The value of an environment variable, if it is an absolute path. A relative one would depend on
 -- the current folder.
 local function absolute(variable)
-  local path = os.getenv(variable)
+  local path = environment.get(variable)
   return path and path:find "^/" and path or nil
 end
 

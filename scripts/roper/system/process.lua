@@ -1,4 +1,4 @@
---- Starts other programs in the background, or runs them and waits.
+--- This process, and other programs: started in the background, or run to their end.
 local core = require "roper.core"
 local uv = require "luv"
 
@@ -15,6 +15,37 @@ local KEPT <const> = 2000
 ---@return boolean
 function M.has(name)
   return os.execute(("command -v %s >/dev/null 2>&1"):format(name)) == true
+end
+
+--- Runs a command of the shell, which uses this process's standard streams.
+---@param command string
+---@return boolean? ok
+---@return "exit"|"signal" how
+---@return integer status exit status or signal
+M.shell = os.execute
+
+--- Runs a command of the shell and returns what it writes to standard output.
+---@param command string
+---@return string output
+---@return boolean? ok, string how, integer status as for `shell`
+function M.output(command)
+  local pipe = assert(io.popen(command))
+  local text = pipe:read "a"
+  return text, pipe:close()
+end
+
+--- The id of this process.
+---@return integer id
+function M.id()
+  return math.tointeger(uv.os_getpid())
+end
+
+--- The path of the Lua interpreter that runs this process.
+---
+--- Errors: the path cannot be found.
+---@return string path
+function M.interpreter()
+  return assert(uv.exepath())
 end
 
 --- Starts a program in a process group of its own, since Ctrl-C must not reach it directly. Do not

@@ -1,5 +1,6 @@
 --- Progress of long jobs: a live display, bars and durations to show in it, and a progress line for
 --- work measured in bytes.
+local clock = require "roper.system.clock"
 local escape = require "roper.base.escape"
 local tables = require "roper.base.tables"
 local terminal = require "roper.text.terminal"
@@ -59,7 +60,7 @@ function M.display(options)
   options = options or {}
   local stream = options.stream or io.stderr
   return setmetatable({ stream = stream, every = options.every or 30,
-    clock = options.clock or os.time, rewrites = terminal.is_capable(stream),
+    clock = options.clock or clock.time, rewrites = terminal.is_capable(stream),
     printed_at = -math.huge,
     lines = {}, -- on the screen
     waiting = nil, -- the newest line, if it was not printed yet
@@ -135,16 +136,14 @@ end
 --- A progress line for a job measured in bytes.
 ---@param name string
 ---@param total integer bytes in total
----@param clock? fun(): number returns seconds; by default a monotonic clock
+---@param seconds? fun(): number the clock; by default a monotonic one
 ---@return table work a display with another method, `add`, which counts finished bytes
-function M.work(name, total, clock)
-  clock = clock or function()
-    return require("luv").hrtime() * 1e-9
-  end
-  local work, done, start = M.display(), 0, clock()
+function M.work(name, total, seconds)
+  seconds = seconds or clock.seconds
+  local work, done, start = M.display(), 0, seconds()
   function work:add(bytes)
     done = done + bytes
-    local elapsed = clock() - start
+    local elapsed = seconds() - start
     if elapsed >= PATIENCE then
       self:show(("%s %s %.1f of %.1f MB%s"):format(name, M.bar(math.min(1, done / total), BAR),
         done / 1e6, total / 1e6, M.left(elapsed / done * math.max(0, total - done))))

@@ -1,5 +1,6 @@
 --- Terminal output: width and colours. Without a terminal (a pipe, a file), output is plain text.
 local core = require "roper.core"
+local environment = require "roper.system.environment"
 local escape = require "roper.base.escape"
 
 local M = {}
@@ -40,7 +41,7 @@ end
 ---@param stream file*
 ---@return boolean
 function M.is_capable(stream)
-  local name = os.getenv "TERM"
+  local name = environment.get "TERM"
   return M.is_terminal(stream) and name ~= nil and name ~= "" and name ~= "dumb"
 end
 
@@ -49,7 +50,7 @@ end
 ---@param stream file*
 ---@return boolean
 function M.is_colored(stream)
-  local refused = os.getenv "NO_COLOR"
+  local refused = environment.get "NO_COLOR"
   return M.is_capable(stream) and (refused == nil or refused == "")
 end
 

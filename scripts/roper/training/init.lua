@@ -1,5 +1,6 @@
 --- The training loop: minimizes the cross-entropy of the next token on batches of a task. Writes
 --- metrics and checkpoints to a folder, from which training resumes with bit-identical results.
+local clock = require "roper.system.clock"
 local core = require "roper.core"
 local folders = require "roper.training.folder"
 local is_first = require("roper.training.ranks").is_first
@@ -11,7 +12,7 @@ local snapshots = require "roper.training.snapshots"
 local M = {}
 
 local function seconds()
-  return require("luv").hrtime() * 1e-9
+  return clock.seconds()
 end
 
 --- Returns the loss of a model on a batch: the mean cross-entropy, in nats, of tokens 2 to T given

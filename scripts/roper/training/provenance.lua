@@ -1,8 +1,23 @@
 --- Provenance of a run: a record of version and machine for each part of its training, with the
 --- step at which that part began.
+local core = require "roper.core"
+local environment = require "roper.system.environment"
+local info = require "roper.system.info"
+local load_option = require "roper.options.load_option"
 local tables = require "roper.base.tables"
 
 local M = {}
+
+--- Facts about this process that are stored with a run. Its results and timings depend on them.
+---@return table facts version, commit, host, processor, blas_core, instructions, threads, started;
+---   loaded: files run by --load, with their hashes
+function M.here()
+  local facts = core.machine()
+  facts.version, facts.commit = require "roper.base.version", info.commit()
+  facts.loaded = load_option.text()
+  facts.host, facts.started = environment.host(), os.date "!%Y-%m-%dT%H:%M:%SZ"
+  return facts
+end
 
 --- Returns the names of the fields of a record that describe version and machine.
 ---@param record table
@@ -15,8 +30,7 @@ end
 
 --- Returns the provenance in the content of a run's config.json.
 ---@param about any
----@return table[] records from `record` of `roper.system.info`, with `step`: steps done when the part
----   began
+---@return table[] records from `here`, with `step`: steps done when the part began
 function M.of(about)
   local records = type(about) == "table" and (about.provenance
     or about.stints or { about.info }) -- names in older files
@@ -68,7 +82,7 @@ end
 ---@return string? note if results may differ in the last bits from those on the last machine
 function M.continue(before, step, ranks)
   local list = tables.map(before, function(record) return record.step < step and record or nil end)
-  local own = require("roper.system.info").record()
+  local own = M.here()
   own.step, own.ranks = step, ranks
   local last = list[#list]
   if not last or not is_same(last, own) then

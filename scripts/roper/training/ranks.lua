@@ -2,6 +2,7 @@
 --- computes the gradient of its rows. The sum over the ranks is the gradient of the batch, and
 --- every rank takes the same step. Only the first rank evaluates, writes files and prints.
 local core = require "roper.core"
+local environment = require "roper.system.environment"
 
 local M = {}
 
@@ -32,7 +33,7 @@ local function join()
   local rank, size, cores, idle = core.ranks_join()
   local ranks = setmetatable({ rank = rank, size = size }, Ranks)
   cores = core.ranks_combine("least", cores) + 1e-9
-  if not os.getenv "OMP_NUM_THREADS" then
+  if not environment.get "OMP_NUM_THREADS" then
     core.threads(math.max(1, math.floor(cores)))
   end
   local threads = core.threads() == 1 and "1 thread" or core.threads() .. " threads"
@@ -54,7 +55,7 @@ end
 ---     nil
 ---@return Ranks? ranks nil if this process is the only one
 function M.ranks()
-  local started = os.getenv "OMPI_COMM_WORLD_SIZE" or os.getenv "PMIX_RANK" and "?"
+  local started = environment.get "OMPI_COMM_WORLD_SIZE" or environment.get "PMIX_RANK" and "?"
   if not joined and started and started ~= "1" then
     joined = join()
   end

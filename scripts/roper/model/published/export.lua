@@ -10,7 +10,6 @@ local published = require "roper.model.published"
 local rope = require "roper.model.published.rope"
 local scoped = require "roper.base.scoped"
 local tables = require "roper.base.tables"
-local uv = require "luv"
 
 local M = {}
 
@@ -190,8 +189,8 @@ function M.export(model, folder, options)
     bos_token_id = core.json_null, eos_token_id = core.json_null }), { indent = 2 }) .. "\n")
   local ok, message = pcall(verify, model, folder, o)
   if not ok then
-    uv.fs_unlink(about)
-    uv.fs_unlink(weights)
+    files.remove_file(about)
+    files.remove_file(weights)
     error(message, 0)
   end
 end

@@ -1,6 +1,7 @@
 --- Cache of tokenized text. Text is tokenized once and stored by the hash of its content and
 --- settings. Files are written atomically; leftovers of killed processes are removed.
 local bytes = require "roper.tasks.text.bytes"
+local clock = require "roper.system.clock"
 local core = require "roper.core"
 local diagnostics = require "roper.text.diagnostics"
 local files = require "roper.system.file"
@@ -10,7 +11,6 @@ local model = require "roper.tasks.text.model"
 local pieces = require "roper.tasks.text.pieces"
 local progress = require "roper.text.progress"
 local source = require "roper.tasks.text.source"
-local uv = require "luv"
 
 local M = {}
 
@@ -24,7 +24,7 @@ local SPLIT <const> = 7
 M.BATCH, M.SAMPLE = 8000000, 50000000
 
 -- Milliseconds between attempts to lock a corpus that another process is writing.
-local RETRY <const> = 100
+local RETRY <const> = 0.1
 
 --- The default folder of the cache.
 ---
@@ -127,7 +127,7 @@ local function locked(name)
   local line <close> = progress.display()
   repeat
     line:show(("text: waiting for another process that is writing %s"):format(name))
-    uv.sleep(RETRY)
+    clock.sleep(RETRY)
     collectgarbage() -- a lock of this process that an error made garbage
     lock = core.lock(name .. ".lock")
   until lock

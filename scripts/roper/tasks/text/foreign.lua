@@ -3,8 +3,8 @@
 local core = require "roper.core"
 local files = require "roper.system.file"
 local model = require "roper.tasks.text.model"
-local scoped = require "roper.base.scoped"
 local subprocess = require "roper.system.process"
+local temporary = require "roper.system.temporary"
 
 local M = {}
 
@@ -55,7 +55,7 @@ end
 
 -- The ids of a line.
 local function ids_of(self, line)
-  return scoped.with_file("line.txt", line .. "\n", function(path)
+  return temporary.with_file("line.txt", line .. "\n", function(path)
     local out = path:gsub("line%.txt$", "ids.txt")
     subprocess.run("spm_encode", { "--model=" .. self.path, "--output_format=id",
       "--input=" .. path, "--output=" .. out }, { package = "sentencepiece" })

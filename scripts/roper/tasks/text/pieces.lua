@@ -5,9 +5,9 @@
 local core = require "roper.core"
 local files = require "roper.system.file"
 local model = require "roper.tasks.text.model"
-local scoped = require "roper.base.scoped"
 local subprocess = require "roper.system.process"
 local tables = require "roper.base.tables"
+local temporary = require "roper.system.temporary"
 
 local M = {}
 
@@ -147,7 +147,7 @@ function Pieces:encode(text)
   for document in (text .. "\0"):gmatch "(.-)\0" do
     documents[#documents + 1] = document
   end
-  local list = scoped.with_folder(function(folder) return ids_of(self, documents, folder) end)
+  local list = temporary.with_folder(function(folder) return ids_of(self, documents, folder) end)
   for id in table.concat(list, " 0 "):gmatch "%d+" do
     ids[#ids + 1] = math.tointeger(id)
   end

@@ -2,7 +2,6 @@
 local core = require "roper.core"
 local files = require "roper.system.file"
 local tables = require "roper.base.tables"
-local uv = require "luv"
 
 local M = {}
 
@@ -116,9 +115,8 @@ function M.list(paths, division)
       error(("text: no file or folder %s"):format(path), 0)
     elseif stat.type == "directory" then
       for _, name in ipairs(files.names(path)) do
-        local link = uv.fs_lstat(path .. "/" .. name)
         local below = not name:find "^%." and files.stat(path .. "/" .. name)
-        if below and not (link and link.type == "link" and below.type == "directory") then
+        if below and not (below.type == "directory" and files.is_link(path .. "/" .. name)) then
           add(path .. "/" .. name)
         end
       end

@@ -1,5 +1,6 @@
 --- Writes long text through a pager: $PAGER, or less if it is installed.
 local escape = require "roper.base.escape"
+local process = require "roper.system.process"
 local terminal = require "roper.text.terminal"
 
 local M = {}
@@ -8,18 +9,18 @@ local MISSING <const> = { [126] = true, [127] = true } -- exit status of a shell
 
 -- The command of the pager; nil if there is none.
 local function program()
-  local named = os.getenv "PAGER"
+  local named = require("roper.system.environment").get "PAGER"
   if named and named ~= "" then
     return named
   end
-  return require("roper.system.process").has "less" and "less -R" or nil
+  return process.has "less" and "less -R" or nil
 end
 
 -- Shows text in the pager, which reads a file, since a pipe would break if the user leaves early.
 local function show(name, text)
-  return require("roper.base.scoped").with_file("help.txt", text, function(path)
+  return require("roper.system.temporary").with_file("help.txt", text, function(path)
     io.stdout:flush()
-    local _, how, status = os.execute(("{ %s\n} < %s"):format(name, escape.word(path)))
+    local _, how, status = process.shell(("{ %s\n} < %s"):format(name, escape.word(path)))
     io.stdout:write(how == "signal" and "\n" or "") -- after the terminal's ^C
     return not (how == "exit" and MISSING[status])
   end)

@@ -122,9 +122,8 @@ function M.head(path)
 end
 
 local function lua_files(path, list)
-  local luv = require "luv"
-  for name, kind in luv.fs_scandir_next, assert(luv.fs_scandir(path)) do
-    if kind == "directory" then
+  for _, name in ipairs(files.names(path)) do
+    if files.stat(path .. "/" .. name).type == "directory" then
       lua_files(path .. "/" .. name, list)
     elseif name:find "%.lua$" then
       list[#list + 1] = path .. "/" .. name

@@ -12,7 +12,6 @@ local questions = require "roper.workbench.lesson.question"
 local steps = require "roper.workbench.lesson.step"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
-local uv = require "luv"
 
 local M = {}
 
@@ -332,7 +331,7 @@ function M.read(path)
   end
   local name = path:match("([^/]*)%.lua$"):gsub("_", "-")
   reading = { name = name,
-    is_builtin = uv.fs_realpath(path) == uv.fs_realpath(file_of(name)) }
+    is_builtin = files.real(path) == files.real(file_of(name)) }
   local ok, result = eval.call(chunk)
   local lesson = reading.lesson
   reading = nil

@@ -3,20 +3,20 @@
 ---     {"lessons": {"rotation": {"step": 3, "done": true, "answered": ["1.1", "3.2"]}}}
 ---
 --- The key of a user's own lesson is the path of its file. An answer is "STEP.QUESTION".
+local clock = require "roper.system.clock"
 local core = require "roper.core"
 local files = require "roper.system.file"
 local paths = require "roper.system.paths"
 local schema = require "roper.options.schema"
-local uv = require "luv"
 
 local M = {}
 
-local WAIT <const>, TRIES <const> = 10, 200 -- milliseconds between attempts to lock, and how many
+local WAIT <const>, TRIES <const> = 0.01, 200 -- seconds between attempts to lock, and how many
 
 --- The key of a lesson in the record.
 ---@param path string? of its file, if it is not in scripts/lessons
 function M.key(lesson, path)
-  return path and (uv.fs_realpath(path) or path) or lesson.name
+  return path and (files.real(path) or path) or lesson.name
 end
 
 local ENTRY <const> = { step = "size", done = "boolean?", answered = { "string" } }
@@ -57,7 +57,7 @@ local function locked(path)
     if lock then
       return lock
     end
-    uv.sleep(WAIT)
+    clock.sleep(WAIT)
   end
   error(("cannot write %s: another process has locked it"):format(path), 0)
 end

@@ -70,7 +70,7 @@ end
 function M.sequence(color, ground)
   local r, g, b = channels(color)
   local target = ground == "foreground" and 38 or 48
-  local announced = os.getenv "COLORTERM"
+  local announced = require("roper.system.environment").get "COLORTERM"
   if announced == "truecolor" or announced == "24bit" then
     return ("\27[%d;2;%d;%d;%dm"):format(target, r, g, b)
   end

@@ -69,9 +69,7 @@ local function through(name, svg, format, has_file)
     end
   end })
   folder.write(picture, svg)
-  local pipe = assert(io.popen(command:format(picture, log)))
-  local output = pipe:read "a"
-  local ok, how, status = pipe:close()
+  local output, ok, how, status = subprocess.output(command:format(picture, log))
   if not ok then
     error(("%s: %s failed (%s %d): %s"):format(name, program, how, status,
       folder.read(log):match "([^\n]*)%s*$"), 0)

@@ -170,11 +170,6 @@ local function refuse(name)
   return misuse(("'%s' is not a command, an option or a file%s"):format(name, hint))
 end
 
-local function exists(path)
-  local _, _, code = require("luv").fs_stat(path)
-  return code ~= "ENOENT" -- other errors are reported when the file is run
-end
-
 local function is_command(name)
   return require("roper.base.tables").set(COMMANDS)[name] == true
 end
@@ -212,7 +207,7 @@ local function dispatch(arguments)
       io.stdout:write(word, "\n")
     end
     return OK
-  elseif first == "-" or exists(first) then
+  elseif first == "-" or require("roper.system.file").exists(first) then
     local rest = table.move(arguments, 2, #arguments, 1, { [0] = first })
     return run_script(first ~= "-" and first or nil, rest)
   end

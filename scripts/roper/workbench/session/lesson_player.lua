@@ -1,7 +1,9 @@
 --- Interactive player of lessons at the terminal: shows the steps one by one, asks questions, and
 --- runs any Lua in between.
+local clock = require "roper.system.clock"
 local document = require "roper.text.document"
 local documents = require "roper.text.document.terminal"
+local events = require "roper.system.events"
 local resume_command = require "roper.workbench.session.resume_command"
 local eval = require "roper.text.eval"
 local progress = require "roper.workbench.session.lesson_progress"
@@ -15,7 +17,6 @@ local steps = require "roper.workbench.lesson.step"
 local tables = require "roper.base.tables"
 local terminal = require "roper.text.terminal"
 
-local uv = require "luv"
 
 local M = {}
 
@@ -27,7 +28,7 @@ local HELP <const> = document.paragraph(document.styled("dim", { "Press Enter to
 
 local RESULTS <const> = {} -- among the parts of a step: its code, claims and figure
 
-local PATIENCE <const> = 1e9 -- nanoseconds after which a note says that the code still runs
+local PATIENCE <const> = 1 -- seconds after which a note says that the code still runs
 local INTERVAL <const> = 100 -- instructions of Lua after which the time is checked
 
 local Player = {}
@@ -59,28 +60,13 @@ function Player:step()
   return self.lesson.steps[self.number]
 end
 
--- Discards the keys that were typed so far.
-local function discard_keys()
-  -- A terminal of its own: luv would change the standard input of programs that are run later.
-  local file = uv.fs_open("/dev/tty", "r+", 0)
-  local keys = file and uv.new_tty(file, true)
-  if keys then
-    keys:set_mode(1) -- raw, so that incomplete lines are read, too
-    keys:read_start(function() end)
-    uv.run "nowait"
-    keys:set_mode(0)
-    keys:close()
-    uv.run "nowait"
-  end
-end
-
 -- Calls a function that runs code of the lesson, and reports an error. If it takes long, shows a
 -- note until it ends. Returns whether it succeeded, and its failure.
 function Player:attempt(f)
-  local start, has_note = uv.hrtime(), false
+  local start, has_note = clock.seconds(), false
   local ok, failure = eval.call(function() -- which removes the hook
     debug.sethook(function()
-      if uv.hrtime() - start > PATIENCE then
+      if clock.seconds() - start > PATIENCE then
         debug.sethook()
         has_note = true
         io.stdout:write "Computing, a few seconds …"
@@ -91,7 +77,7 @@ function Player:attempt(f)
   end)
   if has_note then
     io.stdout:write(terminal.is_capable(io.stdout) and "\r\27[K" or "\n")
-    discard_keys()
+    events.discard_keys()
   end
   if not ok and failure.interrupted then
     io.stdout:write(has_note and "" or "\n") -- after the terminal's ^C
@@ -414,7 +400,7 @@ function M.run(lesson, first, path)
   while not player.is_over do
     io.stdout:flush()
     if player.is_new and not player.screen:is_waiting() then
-      discard_keys()
+      events.discard_keys()
       player.is_new = false
     end
     local prompt = player:prompt()

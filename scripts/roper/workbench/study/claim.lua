@@ -4,10 +4,12 @@
 --- A process claims a run by creating the next file. Any file system lets only one process create a
 --- file, so workers can share a sweep without a coordinator. The newest file is never removed: a
 --- run is taken over by creating the next one. Only the owner of a claim writes to its file.
+local clock = require "roper.system.clock"
 local core = require "roper.core"
+local environment = require "roper.system.environment"
 local files = require "roper.system.file"
+local process = require "roper.system.process"
 local schema = require "roper.options.schema"
-local uv = require "luv"
 
 local M = {}
 
@@ -23,11 +25,6 @@ local SETTLED <const> = 120
 
 -- Maximum number of a claim.
 local LARGEST <const> = 999999999
-
--- Returns the seconds of a clock that cannot be set.
-local function monotonic()
-  return uv.hrtime() * 1e-9
-end
 
 local Claim = {}
 Claim.__index = Claim
@@ -53,10 +50,10 @@ function M.owner()
   local function line(path)
     return (files.read(path) or ""):match "^[^\n]*"
   end
-  local pid = math.tointeger(uv.os_getpid())
-  return { host = uv.os_gethostname(), machine = line "/etc/machine-id",
+  local pid = process.id()
+  return { host = environment.host(), machine = line "/etc/machine-id",
     boot = line "/proc/sys/kernel/random/boot_id",
-    namespace = uv.fs_readlink "/proc/self/ns/pid" or "", pid = pid, start = start_of(pid) }
+    namespace = files.target "/proc/self/ns/pid" or "", pid = pid, start = start_of(pid) }
 end
 
 -- Returns true if the owner of a claim is alive. If its process is not visible here, its heartbeat
@@ -66,13 +63,13 @@ local function is_alive(owner, path)
   local here, lost = M.owner(), M.LOST
   if owner.host == here.host and owner.machine == here.machine then
     if owner.boot ~= here.boot then
-      lost = math.min(lost, math.max(SETTLED, uv.uptime()))
+      lost = math.min(lost, math.max(SETTLED, clock.uptime()))
     elseif owner.namespace == here.namespace then
       return owner.start ~= nil and start_of(owner.pid) == owner.start
     end
   end
   local stat = files.stat(path)
-  return stat ~= nil and math.abs(os.time() - stat.mtime.sec) < lost
+  return stat ~= nil and math.abs(clock.time() - stat.mtime.sec) < lost
 end
 
 local function path_of(folder, number)
@@ -152,14 +149,14 @@ function M.take(folder, is_wanted)
     error(("%s: no claim can follow %s"):format(folder, path_of(folder, LARGEST)), 0)
   end
   local self = setmetatable({ folder = folder, number = found.number + 1,
-    owner = M.owner(), beaten = monotonic() }, Claim)
+    owner = M.owner(), beaten = clock.seconds() }, Claim)
   self.path, self.text = path_of(folder, self.number), text_of(self.owner, "running")
   left[self.path] = self.text -- if an error follows, a file that was created counts as left
   local is_created = files.create(self.path, self.text)
   local is_newest = is_created and newest(folder) == self.number
   left[self.path] = nil
   if is_created and not is_newest then
-    uv.fs_unlink(self.path) -- a later owner has removed the claim that had this number
+    files.remove_file(self.path) -- a later owner has removed the claim that had this number
   end
   return is_newest and self or nil, found
 end
@@ -168,10 +165,10 @@ end
 ---
 --- Errors: another process has taken over the run.
 function Claim:beat()
-  if monotonic() - self.beaten >= HEARTBEAT then
+  if clock.seconds() - self.beaten >= HEARTBEAT then
     self:check()
-    uv.fs_utime(self.path, os.time(), os.time())
-    self.beaten = monotonic()
+    files.touch(self.path)
+    self.beaten = clock.seconds()
   end
 end
 
@@ -187,7 +184,7 @@ end
 function Claim:forget_others()
   for number, path in pairs(all(self.folder)) do
     if number < self.number then
-      uv.fs_unlink(path)
+      files.remove_file(path)
     end
   end
 end

@@ -1,4 +1,5 @@
 --- A chart of the running trials of a sweep, as lines of text above its progress.
+local clock = require "roper.system.clock"
 local curve = require "roper.workbench.study.report.curve"
 local escape = require "roper.base.escape"
 local tables = require "roper.base.tables"
@@ -65,8 +66,8 @@ end
 function M.following(folder, measure, stream)
   local read_at, lines = -math.huge, {}
   return function()
-    if os.time() - read_at >= SECONDS then
-      read_at = os.time()
+    if clock.time() - read_at >= SECONDS then
+      read_at = clock.time()
       lines = M.lines(require("roper.workbench.study.sweep").read(folder), measure,
         terminal.columns(stream) - 3, terminal.rows(stream)) -- a live display leaves 3 free
     end

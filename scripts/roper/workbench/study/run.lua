@@ -1,4 +1,5 @@
 --- Runs a configuration: trains and measures its model, in a folder of its own.
+local clock = require "roper.system.clock"
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
 local combinations = require "roper.workbench.study.experiment.combinations"
@@ -184,14 +185,14 @@ local function work(config, o, beat, parts, session, hash)
   end
   local metrics = o.run and require("roper.training.metrics").read(o.run .. "/metrics.jsonl")
     or trained.history
-  local trained_at = require("luv").hrtime()
+  local trained_at = clock.seconds()
   local result, samples = measured(config, parts, beat, trained)
   result.steps_to_90 = result.accuracy and M.steps_to(metrics, 0.9)
   result.config = tables.merged(config, { hash = hash })
   result.parameters, result.last_half = parts.model:count(), last_half(metrics)
   local last = metrics[#metrics]
   result.seconds = (last and number(last.seconds) or 0)
-    + (require("luv").hrtime() - trained_at) * 1e-9
+    + (clock.seconds() - trained_at) * 1e-9
   return result, { metrics = metrics, samples = samples, model = parts.model, task = parts.task }
 end
 

@@ -11,7 +11,6 @@ local schema = require "roper.options.schema"
 local provenance = require "roper.training.provenance"
 local snapshots = require "roper.training.snapshots"
 local tables = require "roper.base.tables"
-local uv = require "luv"
 
 local M = {}
 
@@ -178,7 +177,7 @@ local function search(folder, found, problems)
   else
     for _, name in ipairs(names) do
       local path = folder .. "/" .. name
-      local stat = uv.fs_lstat(path)
+      local stat = not files.is_link(path) and files.stat(path)
       if stat and stat.type == "directory" then
         search(path, found, problems)
       end

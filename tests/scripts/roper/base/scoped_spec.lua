@@ -20,34 +20,6 @@ describe("scoped.with_seed", function()
   end)
 end)
 
-describe("scoped.with_file", function()
-  it("removes the file afterwards, and files beside it", function()
-    local uv = require("luv")
-    local seen
-    assert.same({ false, "no" }, { pcall(scoped.with_file, "a.lua", "x = 1\n", function(path)
-      seen = path
-      assert.equal("x = 1\n", assert(io.open(path)):read("a"))
-      assert.equal(tonumber("700", 8), uv.fs_stat(path:match("^(.*)/")).mode & tonumber("777", 8))
-      assert(io.open(path .. "~", "w")):close()
-      error("no", 0)
-    end) })
-    assert.matches("/a%.lua$", seen)
-    assert.is_nil(uv.fs_stat(seen:match("^(.*)/")))
-    assert.equal(5, scoped.with_file("a", "", function() return 5 end))
-  end)
-
-  it("raises an error if there is no space", function()
-    local uv = require("luv")
-    local before = uv.os_getenv("TMPDIR")
-    finally(function()
-      if before then uv.os_setenv("TMPDIR", before) else uv.os_unsetenv("TMPDIR") end
-    end)
-    uv.os_setenv("TMPDIR", "/proc/none")
-    assert.error_matches(function() scoped.with_file("a", "", print) end,
-      "^cannot make a temporary folder: ENOENT")
-  end)
-end)
-
 describe("scoped.with_matmul_precision", function()
   it("sets the precision during the call and restores it, also after an error", function()
     local function told(...)

@@ -104,8 +104,8 @@ describe("checkpoint.save and load", function()
   it("refuse a loaded file with another content", function()
     local path, near = scratch.path("m.safetensors"), scratch.path("near.lua")
     local function call(code)
-      return process.run({ "./roper", "-e", ("require('roper.options.load_option').run %q %s"):format(
-        near, code:format(path)) })
+      return process.run({ "./roper", "-e",
+        ("require('roper.options.load_option').run %q %s"):format(near, code:format(path)) })
     end
     scratch.write("near.lua", "roper.position.register('near', {})")
     assert.equal(0, (call("roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2, "

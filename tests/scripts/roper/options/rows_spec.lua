@@ -56,7 +56,8 @@ describe("options.check", function()
   it("suggests the nearest of several choices", function()
     assert.has_error(function() check({ count = 1, norm = "pro" }) end,
       'f: option norm: expected one of pre, post, got "pro"; did you mean "pre"?')
-    assert.has_error(function() require("roper.options.arguments").check("g", "x", { "a" }, "A") end,
+    local arguments = require("roper.options.arguments")
+    assert.has_error(function() arguments.check("g", "x", { "a" }, "A") end,
       'g: x: expected one of a, got "A"; did you mean "a"?')
   end)
 
@@ -92,7 +93,7 @@ describe("options.check", function()
       line = debug.getinfo(1, "l").currentline + 1
       f({ count = 0 })
     end)
-    assert.truthy(message:find(("options_spec.lua:%d: f: option count"):format(line), 1, true))
+    assert.truthy(message:find(("rows_spec.lua:%d: f: option count"):format(line), 1, true))
   end)
 end)
 

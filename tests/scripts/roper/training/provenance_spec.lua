@@ -1,9 +1,8 @@
-local info = require("roper.system.info")
 local provenance = require("roper.training.provenance")
 
 -- This process, with changes.
 local function own(changes)
-  local record = info.record()
+  local record = provenance.here()
   for name, value in pairs(changes) do
     record[name] = value
   end

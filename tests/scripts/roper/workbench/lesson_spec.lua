@@ -214,7 +214,8 @@ return roper.lesson {
         .. 'expected one of attention, distance, rotation, got "rotatoin"; did you mean' },
       { "vectors =", "vector =", "lesson: step 1, figure, play: unknown option vector; did you" },
       { 'expect = "length"', 'expct = "length"', "lesson: step 1, predict: unknown option expct" },
-      { 'expect = "length"', 'expect = "length +"', "lesson: step 1, predict: expect:1: unexpected" },
+      { 'expect = "length"', 'expect = "length +"',
+        "lesson: step 1, predict: expect:1: unexpected" },
       { 'expect = "length"', 'expect = "y = 5"', "lesson: step 1, predict: expect: expected an "
         .. "expression" },
       { 'expect = "length"', "expect = 5", "lesson: step 1, predict, number question: option "

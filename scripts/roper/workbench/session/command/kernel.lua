@@ -1,23 +1,26 @@
 --- `roper kernel`: registers roper as a kernel of Jupyter, or removes it.
+local files = require "roper.system.file"
+
 local MODULE <const> = "roper.workbench.session.kernel"
 local REMOVED <const> = "The kernel roper was removed from Jupyter.\n"
 
 -- The folder of the kernel in the user's Jupyter data.
 local function installed_folder()
-  local folder = os.getenv "JUPYTER_DATA_DIR"
+  local folder = require("roper.system.environment").get "JUPYTER_DATA_DIR"
   if not folder or folder == "" then
-    folder = (require("roper.system.paths").user("XDG_DATA_HOME", ".local/share") or "") .. "/jupyter"
+    local data = require("roper.system.paths").user("XDG_DATA_HOME", ".local/share") or ""
+    folder = data .. "/jupyter"
   end
   return folder .. "/kernels/roper"
 end
 
 -- Removes the kernel, no matter which Python installed it. Returns whether it was installed.
 local function remove_installed()
-  local luv, folder = require "luv", installed_folder()
-  if not luv.fs_unlink(folder .. "/kernel.json") then
+  local folder = installed_folder()
+  if not files.remove_file(folder .. "/kernel.json") then
     return false
   end
-  luv.fs_rmdir(folder)
+  files.remove_folder(folder)
   return true
 end
 
@@ -36,7 +39,7 @@ return {
       return
     end
     local folder = package.searchpath(MODULE, package.path):match "^(.*)/"
-    local roper = require("luv").fs_realpath(arg[0])
+    local roper = files.real(arg[0])
     require("roper.system.process").run(parsed.python,
       { folder .. "/kernel.py", parsed.action, roper }, { package = "python3" })
     io.stdout:write(parsed.action == "install" and "The kernel roper was installed. Start it with "

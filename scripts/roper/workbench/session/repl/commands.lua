@@ -1,5 +1,7 @@
 --- Commands of a session: `%time` and others with a %, `$ command` for the shell, `?name` for help,
 --- and words such as `who`.
+local clock = require "roper.system.clock"
+local environment = require "roper.system.environment"
 local escape = require "roper.base.escape"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
@@ -58,14 +60,13 @@ local function path_of(text, command)
   if path == "" then
     error(("%%%s: expected a path"):format(command), 0)
   end
-  return (path:gsub("^~%f[/\0]", { ["~"] = os.getenv "HOME" }))
+  return (path:gsub("^~%f[/\0]", { ["~"] = environment.get "HOME" }))
 end
 
 function percent.time(session, source)
-  local luv = require "luv"
-  local start = luv.hrtime()
+  local start = clock.seconds()
   if session:run(source) then
-    io.stdout:write(duration((luv.hrtime() - start) / 1e9), "\n")
+    io.stdout:write(duration(clock.seconds() - start), "\n")
   end
 end
 
@@ -116,12 +117,11 @@ function percent.save(session, text)
 end
 
 function percent.cd(_, text)
-  local luv = require "luv"
-  local ok, message = luv.chdir(path_of(text == "" and "~" or text, "cd"))
+  local ok, message = environment.change_folder(path_of(text == "" and "~" or text, "cd"))
   if not ok then
     error("%cd: " .. message, 0)
   end
-  io.stdout:write(escape.line(luv.cwd()), "\n")
+  io.stdout:write(escape.line(environment.folder()), "\n")
 end
 
 function percent.hist(session)
@@ -146,7 +146,7 @@ end
 
 local function shell(command)
   io.stdout:flush()
-  local ok, how, number = os.execute(command)
+  local ok, how, number = require("roper.system.process").shell(command)
   if not ok then
     io.stderr:write(how == "exit" and "exit status " or "ended by signal ", number, "\n")
   end
@@ -157,7 +157,7 @@ function percent.ls(_, text)
 end
 
 function percent.pwd()
-  io.stdout:write(escape.line(require("luv").cwd()), "\n")
+  io.stdout:write(escape.line(environment.folder()), "\n")
 end
 
 function percent.edit(session, text)

@@ -2,6 +2,7 @@
 --- values, position schemes, and files in strings.
 local escape = require "roper.base.escape"
 local commands = require "roper.workbench.session.repl.commands"
+local files = require "roper.system.file"
 local names_of = require "roper.base.names"
 local cursor = require "roper.workbench.session.repl.cursor"
 local tables = require "roper.base.tables"
@@ -26,14 +27,14 @@ end
 
 -- The files that complete a path, followed by the closing quote.
 local function file_names(path, quote)
-  local luv = require "luv"
   local folder, start = path:match "^(.-)([^/]*)$"
-  local scan, names = luv.fs_scandir(folder == "" and "." or folder), {}
-  for name, kind in scan and luv.fs_scandir_next or next, scan or {} do
+  local ok, found = pcall(files.names, folder == "" and "." or folder)
+  local names = {}
+  for _, name in ipairs(ok and found or {}) do
     local fits = name:sub(1, 1) ~= "." or start ~= ""
     if fits and escape.line(name) == name and not name:find "[\"'\\]" then
-      local is_folder = (luv.fs_stat(folder .. name) or { type = kind }).type == "directory"
-      names[#names + 1] = name .. (is_folder and "/" or "")
+      local readable, stat = pcall(files.stat, folder .. name)
+      names[#names + 1] = name .. (readable and stat and stat.type == "directory" and "/" or "")
     end
   end
   return matches(start, names, quote)

@@ -1,7 +1,7 @@
 --- `%edit`: opens earlier input in an editor and runs the result.
 local names = require "roper.base.names"
 local escape = require "roper.base.escape"
-local scoped = require "roper.base.scoped"
+local process = require "roper.system.process"
 
 local M = {}
 
@@ -22,13 +22,13 @@ end
 -- The command of the user's editor: $VISUAL, $EDITOR, or an installed one.
 local function editor_command()
   for _, name in ipairs { "VISUAL", "EDITOR" } do
-    local editor = os.getenv(name) or ""
+    local editor = require("roper.system.environment").get(name) or ""
     if editor ~= "" then
       return editor
     end
   end
   for _, editor in ipairs { "editor", "vi", "nano" } do
-    if require("roper.system.process").has(editor) then
+    if process.has(editor) then
       return editor
     end
   end
@@ -38,9 +38,9 @@ end
 
 local function edited(text)
   local editor = editor_command()
-  return scoped.with_file("input.lua", text .. "\n", function(path)
+  return require("roper.system.temporary").with_file("input.lua", text .. "\n", function(path)
     io.stdout:flush()
-    local ok, how, number = os.execute(editor .. " " .. escape.word(path))
+    local ok, how, number = process.shell(editor .. " " .. escape.word(path))
     if not ok then
       error(("%%edit: %s: %s %d; nothing was run"):format(editor, how == "exit" and "exit status"
         or "ended by signal", number), 0)

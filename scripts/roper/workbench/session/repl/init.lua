@@ -24,8 +24,7 @@ end
 local function run_start_file(current)
   local folder = paths.user("XDG_CONFIG_HOME", ".config")
   local path = folder and folder .. "/roper/init.lua"
-  local _, _, code = require("luv").fs_stat(path or "")
-  if code == "ENOENT" then
+  if not path or not require("roper.system.file").exists(path) then
     return
   end
   local action, message = loadfile(path)

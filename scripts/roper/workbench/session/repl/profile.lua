@@ -2,7 +2,7 @@
 -- Time in a coroutine counts for the function that resumed it.
 local arity = require "roper.base.arity"
 local diagnostics = require "roper.text.diagnostics"
-local uv = require "luv"
+local clock = require "roper.system.clock"
 
 local M = {}
 
@@ -45,7 +45,7 @@ function Profile:leave(now)
 end
 
 function Profile:event(kind)
-  local now, stack = uv.hrtime() * 1e-9, self.stack
+  local now, stack = clock.seconds(), self.stack
   local top = stack[#stack]
   if top then
     top.entry.own = top.entry.own + now - self.since
@@ -63,7 +63,7 @@ function Profile:event(kind)
       frame = self:leave(now) -- the frame replaced by a tail call
     end
   end
-  self.since = uv.hrtime() * 1e-9
+  self.since = clock.seconds()
 end
 
 --- Profiles a function.

@@ -1,5 +1,6 @@
 --- Predicts the parameters, memory and time of a run: measures small versions of its model and
 --- extrapolates to its sizes.
+local clock = require "roper.system.clock"
 local core = require "roper.core"
 local experiment = require "roper.workbench.study.experiment"
 local scoped = require "roper.base.scoped"
@@ -142,11 +143,11 @@ end
 
 -- Returns the seconds of the fastest of several calls.
 local function seconds_of(f)
-  local clock, best, spent, calls = require("luv").hrtime, math.huge, 0, 0
+  local best, spent, calls = math.huge, 0, 0
   repeat
-    local started = clock()
+    local started = clock.seconds()
     f()
-    local seconds = (clock() - started) * 1e-9
+    local seconds = clock.seconds() - started
     best, spent, calls = math.min(best, seconds), spent + seconds, calls + 1
   until calls == CALLS or calls > 1 and spent > ENOUGH
   return best

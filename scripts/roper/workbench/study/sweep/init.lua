@@ -1,10 +1,12 @@
 --- Sweeps: many trials in one folder, run by any number of processes and read together.
 local arguments = require "roper.options.arguments"
+local clock = require "roper.system.clock"
 local configuration = require "roper.workbench.study.configuration"
 local core = require "roper.core"
 local dry_run = require "roper.workbench.study.experiment.dry_run"
 local counted = require("roper.base.escape").count
 local diagnostics = require "roper.text.diagnostics"
+local events = require "roper.system.events"
 local files = require "roper.system.file"
 local is_list = require("roper.workbench.study.experiment.fields").is_list
 local options_of = require "roper.options.rows"
@@ -16,7 +18,6 @@ local resume = require "roper.workbench.study.sweep.resume"
 local progress = require "roper.text.progress"
 local stored = require "roper.workbench.study.runs"
 local tables = require "roper.base.tables"
-local uv = require "luv"
 
 local M = {}
 
@@ -198,37 +199,28 @@ end
 
 -- Runs the event loop until the workers are done. Returns true if a signal ended it.
 local function supervise(supervisor, show)
-  local signals, is_done, interrupted, problem = {}, false, false, nil
+  local interrupted, problem, started = false, nil, clock.seconds()
   local was_enabled = core.interrupt_disable()
-  for i, name in ipairs { "sigint", "sigterm" } do
-    signals[i] = uv.new_signal()
-    signals[i]:start(name, function()
+  events.run {
+    signals = { "sigint", "sigterm" },
+    on_signal = function()
       interrupted = true
       supervisor:stop()
-    end)
-  end
-  uv.update_time()
-  local started, timer = uv.now(), uv.new_timer()
-  timer:start(0, TICK, function()
-    local ok, more = pcall(supervisor.tick, supervisor)
-    local shown, reason = pcall(function()
-      show(eta.lines(supervisor, (uv.now() - started) / 1000))
-    end)
-    if not (ok and shown) then
-      problem = problem or not ok and more or reason
-      if not supervisor.stopping then
-        supervisor:stop()
+    end,
+    tick = function()
+      local ok, more = pcall(supervisor.tick, supervisor)
+      local shown, reason = pcall(function()
+        show(eta.lines(supervisor, clock.seconds() - started))
+      end)
+      if not (ok and shown) then
+        problem = problem or not ok and more or reason
+        if not supervisor.stopping then
+          supervisor:stop()
+        end
       end
-    end
-    is_done = ok and not more
-  end)
-  while not is_done do
-    uv.run "once"
-  end
-  for _, handle in ipairs { timer, table.unpack(signals) } do
-    handle:close()
-  end
-  uv.run "nowait" -- luv crashes at exit if a handle is still closing
+      return (more or not ok) and TICK or nil
+    end,
+  }
   if was_enabled then
     core.interrupt_enable()
   end

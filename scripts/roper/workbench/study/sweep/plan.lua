@@ -1,6 +1,7 @@
 --- The trials of a sweep: their configurations, their names, and the file sweep.json. It also lists
 --- stale trials: a method's trials are made by the same loaded files, and those made by other ones
 --- are stale, with their folders kept.
+local clock = require "roper.system.clock"
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
 local configuration = require "roper.workbench.study.configuration"
@@ -11,7 +12,6 @@ local hash = require "roper.base.hash"
 local file_name = require("roper.position.text").file_name
 local finally = require("roper.base.scoped").finally
 local tables = require "roper.base.tables"
-local uv = require "luv"
 
 local M = {}
 
@@ -224,7 +224,7 @@ local function locked(folder, f)
     if other.problem then
       error("sweep: " .. other.problem, 0)
     end
-    uv.sleep(20)
+    clock.sleep(0.02)
     held, other = claims.take(lock)
   end
   return finally(function()
@@ -317,7 +317,7 @@ end
 local function sweeps_in(folder)
   local found = tables.map(files.names(folder), function(name)
     local path = (folder == "." and "" or folder:gsub("/*$", "/")) .. name
-    return uv.fs_stat(path_of(path)) and escape.line(path) or nil
+    return files.exists(path_of(path)) and escape.line(path) or nil
   end)
   return found[1] and (#found == 1 and "; it contains the sweep " or "; it contains the sweeps ")
     .. table.concat(found, ", ", 1, math.min(#found, MOST_SWEEPS))

@@ -1,6 +1,8 @@
 --- Starts the worker processes of a sweep on this machine, reads their events, and replaces those
 --- that die.
+local clock = require "roper.system.clock"
 local core = require "roper.core"
+local environment = require "roper.system.environment"
 local claims = require "roper.workbench.study.claim"
 local configuration = require "roper.workbench.study.configuration"
 local stored = require "roper.workbench.study.runs"
@@ -8,7 +10,6 @@ local module_path = require "roper.system.module_path"
 local load_option = require "roper.options.load_option"
 local subprocess = require "roper.system.process"
 local tables = require "roper.base.tables"
-local uv = require "luv"
 
 local M = {}
 
@@ -16,8 +17,8 @@ local M = {}
 -- not be written to its claim.
 local DEATHS <const> = 3
 
--- Milliseconds between reads of the folder while a worker could be started.
-local REFRESH <const> = 1000
+-- Seconds between reads of the folder while a worker could be started.
+local REFRESH <const> = 1
 
 local Supervisor = {}
 Supervisor.__index = Supervisor
@@ -76,7 +77,7 @@ function Supervisor:refresh()
       self.failed[trial] = state == "failed" or nil
     end
   end
-  self.refreshed_at = uv.now()
+  self.refreshed_at = clock.seconds()
 end
 
 -- Handlers of the events of workers.
@@ -151,9 +152,9 @@ function Supervisor:on_exit(worker)
 end
 
 -- The environment of a worker: the paths of this library and the number of threads.
-local function environment(threads)
+local function variables(threads)
   local list, lua_path, c_path = {}, module_path.for_child()
-  for name, value in pairs(tables.merged(uv.os_environ(), { LUA_PATH_5_4 = lua_path,
+  for name, value in pairs(tables.merged(environment.all(), { LUA_PATH_5_4 = lua_path,
     LUA_CPATH_5_4 = c_path, OMP_NUM_THREADS = threads })) do
     list[#list + 1] = ("%s=%s"):format(name, value)
   end
@@ -172,10 +173,10 @@ end
 function Supervisor:start()
   local worker = { input = "" }
   local names = tables.map(self.trials, function(trial) return trial.name end)
-  subprocess.start(worker, assert(uv.exepath()), {
+  subprocess.start(worker, subprocess.interpreter(), {
     arguments = { "-l", "roper", "-e",
       "os.exit(require('roper.workbench.study.sweep.worker').main(), true)" },
-    environment = environment(self.threads),
+    environment = variables(self.threads),
     input = core.json_encode { folder = self.folder, trials = core.json_array(names),
       threads = self.threads, load = core.json_array(load_option.paths()) },
     listen = function(data) guard(self, self.listen, worker, data) end,
@@ -195,7 +196,7 @@ function Supervisor:tick()
   elseif self.failed_starts >= DEATHS then
     error(("sweep: cannot start workers: %s"):format(self.reason), 0)
   end
-  if working < self.jobs and uv.now() - self.refreshed_at >= REFRESH then
+  if working < self.jobs and clock.seconds() - self.refreshed_at >= REFRESH then
     self:refresh()
     for _ = 1, math.min(self.jobs - working, self.free) do
       self:start()

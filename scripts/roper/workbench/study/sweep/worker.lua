@@ -1,4 +1,5 @@
 --- Worker of a sweep: claims a trial, runs it, and continues with the next until none is left.
+local clock = require "roper.system.clock"
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
 local diagnostics = require "roper.text.diagnostics"
@@ -8,7 +9,6 @@ local escape = require "roper.base.escape"
 local runner = require "roper.workbench.study.run"
 local stored = require "roper.workbench.study.runs"
 local tables = require "roper.base.tables"
-local uv = require "luv"
 
 local M = {}
 
@@ -72,7 +72,7 @@ function M.lines(stream)
 end
 
 -- Minimum number of nanoseconds between two reports of a step. The last step is always reported.
-local REPORT_EVERY <const> = 2e8
+local REPORT_EVERY <const> = 0.2
 
 -- Sends an event as a line of JSON to the sweep that started this process. If the sweep is gone,
 -- the next line ends this process by SIGPIPE.
@@ -88,8 +88,8 @@ local function sending(trial)
   return {
     update = function(_, step, loss, speed)
       first = first or step - 1
-      if step == trial.config.steps or uv.hrtime() - sent >= REPORT_EVERY then
-        sent = uv.hrtime()
+      if step == trial.config.steps or clock.seconds() - sent >= REPORT_EVERY then
+        sent = clock.seconds()
         send("step", trial, nil, { step = step, first = first, loss = loss, speed = speed })
       end
     end,

@@ -1,15 +1,15 @@
 local benchmark = require("roper.workbench.session.repl.benchmark")
-local uv = require("luv")
+local clock = require("roper.system.clock")
 
 describe("benchmark.measure", function()
   -- Measures a function that advances a fake clock by these durations.
   local function measure(durations)
-    local hrtime, now, calls = uv.hrtime, 0, 0
-    finally(function() uv.hrtime = hrtime end)
-    uv.hrtime = function() return now end
+    local seconds, now, calls = clock.seconds, 0, 0
+    finally(function() clock.seconds = seconds end)
+    clock.seconds = function() return now end
     return benchmark.measure(function()
       calls = calls + 1
-      now = now + durations[(calls - 1) % #durations + 1] * 1e9
+      now = now + durations[(calls - 1) % #durations + 1]
     end), calls
   end
 

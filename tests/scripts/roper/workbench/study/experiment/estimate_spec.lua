@@ -71,11 +71,11 @@ describe("estimate.run", function()
   end)
 
   it("counts a batch in parts: the memory of one, the time of all", function()
-    local uv = require("luv")
-    local hrtime, now = uv.hrtime, 0
-    finally(function() uv.hrtime = hrtime end)
-    uv.hrtime = function()
-      now = now + 1e9
+    local clock = require("roper.system.clock")
+    local seconds, now = clock.seconds, 0
+    finally(function() clock.seconds = seconds end)
+    clock.seconds = function()
+      now = now + 1
       return now
     end -- a part of a step takes a second, and so does an update
     local function cost(batch, accumulate)
