@@ -23,7 +23,9 @@ local M = {}
 function M.fresh(task, seed, changes)
   arguments.check("fresh", "task", "task", task, "seed", "integer", seed,
     "changes", "table?", changes)
-  return tasks[task:name()](tables.merged(task:options(), changes, { seed = seed }))
+  local make = tasks[task:name()]
+    or error(("fresh: expected a task of roper.tasks, got %s"):format(task), 2)
+  return make(tables.merged(task:options(), changes, { seed = seed }))
 end
 
 -- Maximum number of problems drawn to find one that another task could not pose.

@@ -214,6 +214,22 @@ describe("tasks.text", function()
     end
   end)
 
+  it("reads another text: rows for validation, which share a token with the next", function()
+    local task = roper.tasks.text({ tokenizer = "bytes" }):read("abcdefgh")
+    local rows = {}
+    for tokens in task:validation({ length = 3, batch = 2 }) do
+      for _, row in ipairs(tokens:totable()) do
+        rows[#rows + 1] = task:decode(row)
+      end
+    end
+    assert.same({ "abc", "cde", "efg" }, rows)
+    assert.error_matches(function() task:validation({ length = 9 }) end,
+      "a row of 9 tokens is longer than the validation text of 8 tokens")
+    assert.error_matches(function() task:batch(1) end, "task:batch: a text that was read has rows")
+    assert.error_matches(function() roper.tasks.copy():validation() end,
+      "task:validation: expected a task of the kind text, got copy")
+  end)
+
   it("raises an error for functions that text does not have", function()
     local task, linear = task_of("abc\n\nde"), roper.nn.Linear({ inputs = 1, outputs = 1 })
     assert.is_false(task:has_problems())

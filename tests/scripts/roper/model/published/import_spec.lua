@@ -304,6 +304,12 @@ describe("roper.import", function()
     it("whose texts are token ids, without a tokenizer.model", function()
       local _, task = roper.import(FIXTURES .. "gpt2")
       assert.is_false(task:has_tokenizer())
+      assert.error_matches(function() task:batch(1) end,
+        "task:batch: a published model has no rows; read a text with task:read")
+      assert.error_matches(function() task:question() end,
+        "task:question: a published task has rows but no problems")
+      assert.error_matches(function() roper.evaluate.fresh(task, 1) end,
+        "fresh: expected a task of roper.tasks, got published{folder = ")
       assert.same({ 1, 12, 3 }, task:encode("1 12,3"):totable())
       assert.equal(" 1 12 0\0", task:decode({ 1, 12, 0 })) -- 0 ends a text, as config.json says
       assert.equal(13, #task:vocabulary())
