@@ -46,7 +46,7 @@ local OBJECTS <const> = {
   LayerNorm = "norm", RMSNorm = "roper.nn.RMSNorm{features = 3}", Dropout = "roper.nn.Dropout()",
   ReLU = "roper.nn.ReLU()", GELU = "roper.nn.GELU()", Sequential = "roper.nn.Sequential(linear)",
   Cache = "cache", CacheLayer = "cache:layer(1)", Adam = "adam", SGD = "sgd",
-  Positions = "positions", TaskRandom = "roper.tasks.random(1)", Run = "run",
+  Optimizer = "adam", Positions = "positions", TaskRandom = "roper.tasks.random(1)", Run = "run",
   TrainingState = "state", table = "{}",
   any = "1", ["nil"] = "nil", string = "'name'", number = "0.5", integer = "1", boolean = "true",
   ["function"] = "print", ["fun"] = "function(...) return ... end",

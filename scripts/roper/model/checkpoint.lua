@@ -15,7 +15,7 @@ M.options, M.load_state = model_metadata.options, weights.load_state
 
 ---@class TrainingState
 ---@field model Module
----@field optimizer Adam|SGD
+---@field optimizer Optimizer
 ---@field task task
 ---@field config table configuration of the run, in a form that JSON can represent
 ---@field steps integer the step at which training ends

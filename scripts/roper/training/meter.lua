@@ -8,7 +8,7 @@ local Meter = {}
 Meter.__index = Meter
 
 --- Creates a meter without measurements.
----@param optimizer Adam|SGD
+---@param optimizer Optimizer
 ---@return table meter with the methods `count` and `fill`
 function M.new(optimizer)
   return setmetatable({ optimizer = optimizer, tokens = 0, seconds = 0 }, Meter)

@@ -1,130 +1,37 @@
---- Optimizers and learning-rate schedules. An optimizer updates parameters by their gradients and
---- keeps the state of each parameter by its index in the list of parameters.
+--- Optimizers and learning-rate schedules.
 local arguments = require "roper.options.arguments"
 local arity = require "roper.base.arity"
 local core = require "roper.core"
+local optimizer = require "roper.training.optimizer"
 local options_of = require "roper.options.rows"
-local schemes = require "roper.position.scheme"
-local tables = require "roper.base.tables"
 
 local M = {}
 
-local function class(methods)
-  methods.__index = methods
-  return methods
-end
-
-local function check_distinct(name, parameters)
-  local indices = {}
-  for i, parameter in ipairs(parameters) do
-    arguments.check(name, "parameters: element " .. i, "tensor", parameter)
-    if indices[parameter] then
-      error(("%s: expected each parameter once, got number %d again as number %d"):format(name,
-        indices[parameter], i), 0)
-    end
-    indices[parameter] = i
-  end
-end
-
--- Returns the factor that clips the norm of all gradients together to `limit` (Pascanu et al.
--- 2013). `norm` is this norm, if it is known.
-local function clip_scale(parameters, limit, norm)
-  if not limit then
-    return 1
-  end
-  norm = norm or core.gradient_norm(parameters)
-  if norm ~= norm or norm == math.huge then
-    error(("optimizer: the gradient norm is %s; check loss and gradients for infinity and NaN")
-      :format(norm), 0)
-  end
-  return norm > limit and limit / norm or 1
-end
-
--- Creates an optimizer of a kind with the options that `rows` declare; `name` is used in messages
--- and defaults to that of the kind. Call it as a tail call, so that errors point to the caller.
-local function new(kind, options, rows, name)
-  name = name or kind.name
-  local o = options_of.check(name, options, rows)
-  if o.clip and o.clip <= 0 then
-    error(("%s: clip: expected a number above 0, got %g"):format(name, o.clip), 2)
-  end
-  return setmetatable({ options = o, count = 0, state = {} }, kind)
-end
-
--- Returns the rate of a step, counted from 1.
-local function rate_at(o, count)
-  return o.rate * (o.schedule and o.schedule(count) or 1)
-end
-
--- Returns the rate of the last step; nil before the first.
-local function last_rate(self)
-  return self.count > 0 and rate_at(self.options, self.count) or nil
-end
-
--- Returns true if the options select a parameter for weight decay.
-local function decays(parameter, o)
-  return o.decay_on ~= "matrices" or parameter:rank() >= 2 and schemes.decays(parameter)
-end
-
--- Takes a step of any optimizer: `update(parameter, state, settings)` for each parameter that has a
--- gradient. `decay` names the setting that is 0 for parameters that do not decay. Everything that
--- needs memory is done before the first update, since an error between two updates would leave
--- parameters of different steps.
-local function advance(self, parameters, done, norm, settings, decay, update)
-  local o, count = self.options, self.count + 1
-  check_distinct(self.name, parameters)
-  local scale = clip_scale(parameters, o.clip, norm)
-  local moments = o.momentum == 0 and {} or self.moments -- SGD without momentum keeps none
-  local how = tables.merged(settings(o, count), { l2 = o.l2, gradient_scale = scale,
-    rate = rate_at(o, count) })
-  local without_decay = tables.merged(how, { [decay] = 0 })
-  local work = {}
-  for i, parameter in ipairs(parameters) do
-    if parameter.grad then
-      local state = self.state[i] or {}
-      for _, name in ipairs(moments) do
-        state[name] = state[name] or core.zeros(parameter:shape(), parameter:dtype())
-      end
-      self.state[i] = next(state) and state
-      work[#work + 1] = { parameter, state, decays(parameter, o) and how or without_decay }
-    end
-  end
-  self.count = count
-  for _, one in ipairs(work) do
-    update(one[1], one[2], one[3])
-  end
-  if done then
-    done()
-  end
-end
-
 --- Adam with its state, created by `roper.optim.Adam`.
----@class Adam
+---@class Adam: Optimizer
 ---@field options AdamOptions
----@field count integer steps so far
----@field state table[] the moments of each parameter, by its index in the list
----@field moments string[] names of the moments
-local Adam = class { name = "Adam", options_class = "AdamOptions",
-  moments = { "mean", "variance" } }
-
-options_of.define("OptimizerOptions", {
-  { "l2", "number", 0, "l2 times the parameter is added to the gradient" },
-  { "clip", "number?", nil, "maximum norm of all gradients together (Pascanu et al. 2013)" },
-  { "schedule", "function?", nil, "returns a factor of the rate for each step, from 1",
-    type = "fun(step: integer): number" },
-})
-
-local ADAM <const> = options_of.define("AdamOptions", {
-  parent = "OptimizerOptions",
-  { "rate", "amount", 1e-3 },
-  { "beta1", "probability", 0.9 },
-  { "beta2", "probability", 0.999 },
-  { "epsilon", "number", 1e-8 },
-  { "decay", "number", 0, "weight decay, decoupled from the gradient (AdamW)" },
-  { "decay_on", { "all", "matrices" }, nil, "the parameters that decay. \"matrices\": weights and "
-    .. "embeddings, which are parameters of two or more axes; not gains, biases or parameters of "
-    .. "position schemes, unless a scheme lists them in its `decays`", shown = '"all"' },
-})
+local Adam = optimizer.declare {
+  name = "Adam", field = "adam", options_class = "AdamOptions",
+  rows = {
+    { "rate", "amount", 1e-3 },
+    { "beta1", "probability", 0.9, "decay rate of the mean gradient" },
+    { "beta2", "probability", 0.999, "decay rate of the mean squared gradient" },
+    { "epsilon", "amount", 1e-8, "term in the denominator of a step" },
+    { "decay", "number", 0, "weight decay, decoupled from the gradient (AdamW)" },
+    { "decay_on", { "all", "matrices" }, nil, "the parameters that decay. \"matrices\": weights "
+      .. "and embeddings, which are parameters of two or more axes; not gains, biases or "
+      .. "parameters of position schemes, unless a scheme lists them in its `decays`",
+      shown = '"all"' },
+  },
+  fields = { { "beta1", "beta1" }, { "beta2", "beta2" }, { "epsilon", "adam_epsilon" } },
+  decay = "decay",
+  moments = { "mean", "variance" },
+  settings_of = function(o, count)
+    return { beta1 = o.beta1, beta2 = o.beta2, epsilon = o.epsilon, decay = o.decay,
+      correction1 = 1 - o.beta1 ^ count, correction2 = 1 - o.beta2 ^ count }
+  end,
+  update = core.adam_step,
+}
 
 local ADAMW <const> = options_of.define("AdamWOptions", {
   parent = "AdamOptions",
@@ -152,7 +59,7 @@ local ADAMW <const> = options_of.define("AdamWOptions", {
 ---@param options? AdamOptions
 ---@return Adam optimizer
 function M.Adam(options)
-  return new(Adam, options, ADAM)
+  return optimizer.new(Adam, options)
 end
 
 --- Creates an Adam optimizer with decoupled weight decay (Loshchilov and Hutter 2019). It equals
@@ -171,66 +78,33 @@ end
 ---@param options? AdamWOptions
 ---@return Adam optimizer
 function M.AdamW(options)
-  return new(Adam, options, ADAMW, "AdamW")
-end
-
-local function adam_settings(o, count)
-  return { beta1 = o.beta1, beta2 = o.beta2, epsilon = o.epsilon, decay = o.decay,
-    correction1 = 1 - o.beta1 ^ count, correction2 = 1 - o.beta2 ^ count }
-end
-
-local function adam_update(parameter, state, settings)
-  core.adam_step(parameter, state.mean, state.variance, settings)
-end
-
---- Updates every parameter that has a gradient. Ctrl-C takes effect after all of them are updated.
----
---- Errors: `clip` is set and the gradient norm is not finite; a parameter is listed twice.
----
----     > w = roper.tensor{1}:parameter()
----     > (w * 3):sum():backward()
----     > roper.optim.Adam{rate = 0.5}:step{w}
----     > w
----     float32 [1]
----     0.5000
----@param parameters tensor[] the same list at each step
----@param done? fun() called after the updates, before Ctrl-C can take effect
----@param norm? number the norm of all gradients together, if it is known
-function Adam:step(parameters, done, norm)
-  arguments.self("Adam:step", self, Adam)
-  arguments.check("step", "parameters", "table", parameters, "done", "function?", done,
-    "norm", "number?", norm)
-  core.interrupt_defer(advance, self, parameters, done, norm, adam_settings, "decay", adam_update)
-end
-
---- Returns the learning rate of the last step, with its schedule.
----
----     > adam = roper.optim.Adam{rate = 0.5}
----     > adam:step{roper.tensor{1}:parameter()}
----     > adam:last_rate()
----     0.5
----@return number? rate nil before the first step
-function Adam:last_rate()
-  arguments.self("Adam:last_rate", self, Adam)
-  return last_rate(self)
+  return optimizer.new(Adam, options, ADAMW, "AdamW")
 end
 
 --- Stochastic gradient descent with its state, created by `roper.optim.SGD`.
----@class SGD
+---@class SGD: Optimizer
 ---@field options SGDOptions
----@field count integer steps so far
----@field state table[] the velocity of each parameter, by its index in the list
----@field moments string[] names of the moments: "velocity"
-local SGD = class { name = "SGD", options_class = "SGDOptions", moments = { "velocity" } }
-
-local SGD_OPTIONS <const> = options_of.define("SGDOptions", {
-  parent = "OptimizerOptions",
-  { "rate", "amount", 1e-2 },
-  { "momentum", "number", 0 },
-  { "nesterov", "boolean", false, "Nesterov momentum" },
-  { "decay_on", { "all", "matrices" }, nil, "the parameters to whose gradients l2 times the "
-    .. "parameter is added, as for Adam", shown = '"all"' },
-})
+local SGD = optimizer.declare {
+  name = "SGD", field = "sgd", options_class = "SGDOptions",
+  rows = {
+    { "rate", "amount", 1e-2 },
+    { "momentum", "amount", 0, "decay rate of the velocity" },
+    { "nesterov", "boolean", false, "Nesterov momentum" },
+    { "decay_on", { "all", "matrices" }, nil, "the parameters to whose gradients l2 times the "
+      .. "parameter is added, as for Adam", shown = '"all"' },
+  },
+  fields = { { "momentum", "momentum" }, { "nesterov", "nesterov" } },
+  needs = { { "nesterov", "momentum" } },
+  decay = "l2",
+  moments = { "velocity" },
+  keeps = function(o)
+    return o.momentum ~= 0
+  end,
+  settings_of = function(o)
+    return { momentum = o.momentum, nesterov = o.nesterov }
+  end,
+  update = core.sgd_step,
+}
 
 --- Creates an optimizer for stochastic gradient descent, optionally with momentum.
 ---
@@ -243,47 +117,7 @@ local SGD_OPTIONS <const> = options_of.define("SGDOptions", {
 ---@param options? SGDOptions
 ---@return SGD optimizer
 function M.SGD(options)
-  return new(SGD, options, SGD_OPTIONS)
-end
-
-local function sgd_settings(o)
-  return { momentum = o.momentum, nesterov = o.nesterov }
-end
-
-local function sgd_update(parameter, state, settings)
-  core.sgd_step(parameter, state.velocity, settings)
-end
-
---- Updates every parameter that has a gradient. Ctrl-C takes effect after all of them are updated.
----
---- Errors: `clip` is set and the gradient norm is not finite; a parameter is listed twice.
----
----     > w = roper.tensor{1}:parameter()
----     > (w * 3):sum():backward()
----     > roper.optim.SGD{rate = 0.1}:step{w}
----     > w
----     float32 [1]
----     0.7000
----@param parameters tensor[] the same list at each step
----@param done? fun() called after the updates, before Ctrl-C can take effect
----@param norm? number the norm of all gradients together, if it is known
-function SGD:step(parameters, done, norm)
-  arguments.self("SGD:step", self, SGD)
-  arguments.check("step", "parameters", "table", parameters, "done", "function?", done,
-    "norm", "number?", norm)
-  core.interrupt_defer(advance, self, parameters, done, norm, sgd_settings, "l2", sgd_update)
-end
-
---- Returns the learning rate of the last step, with its schedule.
----
----     > sgd = roper.optim.SGD{rate = 0.5}
----     > sgd:step{roper.tensor{1}:parameter()}
----     > sgd:last_rate()
----     0.5
----@return number? rate nil before the first step
-function SGD:last_rate()
-  arguments.self("SGD:last_rate", self, SGD)
-  return last_rate(self)
+  return optimizer.new(SGD, options)
 end
 
 -- Returns a schedule that checks its argument.
@@ -371,8 +205,6 @@ function M.schedule.noam(d_model, warmup)
   end)
 end
 
-arity.limit(Adam)
-arity.limit(SGD)
 arity.limit(M.schedule)
 
 return M

@@ -7,7 +7,7 @@ local M = {}
 local OPTIONS <const> = options_of.define("TrainOptions", {
   { "model", "module", nil, "maps tokens to logits (`roper.nn.class`)", type = "Module" },
   { "task", "task" },
-  { "optimizer", "table", type = "Adam|SGD" },
+  { "optimizer", "table", type = "Optimizer" },
   { "steps", "size", nil, "the step at which training ends" },
   { "batch", "size", 32, "rows per step" },
   { "accumulate", "size", 1,

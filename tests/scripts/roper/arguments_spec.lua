@@ -121,7 +121,8 @@ describe("bad arguments", function()
         function() linear.count() end,
       ["forward: expected a Linear, got a tensor; call it with a colon: object:forward(...)"] =
         function() linear.forward(roper.ones({ 2 })) end,
-      ["step: expected an Adam, got a table; call it with a colon: object:step(...)"] = function()
+      ["step: expected an Optimizer, got a table; call it with a colon: object:step(...)"]
+        = function()
         roper.optim.Adam().step({})
       end,
       ["options: expected a Scheme, got nil; call it with a colon: object:options(...)"] =

@@ -166,7 +166,7 @@ describe("optimizers", function()
       local optimizer = roper.optim[name]()
       w:sum():backward()
       assert.error_matches(function() optimizer:step({ w, v, w }) end,
-        name .. ": expected each parameter once, got number 1 again as number 3")
+        "step: expected each parameter once, got number 1 again as number 3")
       assert.equal(0, optimizer.count)
       assert.same({ 1, 1 }, w:totable())
     end

@@ -1,14 +1,10 @@
 --- Checks fields of a training run that only have an effect together with others.
+local optimizers = require "roper.workbench.study.experiment.optimizers"
+
 local M = {}
 
--- Field, the field that it needs, and its value; nil: any.
-local NEEDS <const> = {
-  { "momentum", "optimizer", "sgd" }, { "nesterov", "momentum" },
-  { "min_delta", "patience" }, { "monitor", "patience" },
-}
-
--- Fields of Adam only.
-local ADAM <const> = { "beta1", "beta2", "adam_epsilon" }
+-- Fields, each with the field that it needs.
+local NEEDS <const> = { { "min_delta", "patience" }, { "monitor", "patience" } }
 
 --- Raises an error if a field has no effect in a configuration, or asks for a step after the last.
 ---
@@ -16,17 +12,11 @@ local ADAM <const> = { "beta1", "beta2", "adam_epsilon" }
 ---@param config table
 function M.check(config)
   for _, row in ipairs(NEEDS) do
-    local name, other, value = row[1], row[2], row[3]
-    local is_met = config[other] and (value == nil or config[other] == value)
-    if config[name] and not is_met then
-      error(("field %s: has an effect only with %s=%s"):format(name, other, value or "..."), 0)
+    if config[row[1]] and not config[row[2]] then
+      error(("field %s: has an effect only with %s=..."):format(row[1], row[2]), 0)
     end
   end
-  for _, name in ipairs(config.optimizer == "sgd" and ADAM or {}) do
-    if config[name] then
-      error(("field %s: has an effect only with optimizer=adam"):format(name), 0)
-    end
-  end
+  optimizers.check(config)
   for _, step in ipairs(M.snapshots(config)) do
     if step > config.steps then
       error(("field snapshots: expected steps up to the last, %d, got %d"):format(config.steps,

@@ -3,6 +3,7 @@ local options_of = require "roper.options.rows"
 require "roper.model" -- declares TransformerOptions
 require "roper.training" -- declares TrainOptions
 local models = require "roper.workbench.study.experiment.models"
+local optimizers = require "roper.workbench.study.experiment.optimizers"
 local position = require "roper.workbench.study.experiment.position"
 local brief = require("roper.position.syntax").brief
 local tables = require "roper.base.tables"
@@ -85,13 +86,8 @@ local COMMON <const> = tables.joined(
       .. "of the evaluations during training", "test_loss" },
   },
   M.of_options("TrainOptions", { "divergence_threshold" }),
+  optimizers.fields(),
   {
-    { "optimizer", { "adam", "sgd" }, false, "optimizer; with decay, adam is AdamW", "adam" },
-    { "beta1", "probability", false, "Adam's decay rate of the mean gradient", 0.9 },
-    { "beta2", "probability", false, "Adam's decay rate of the mean squared gradient", 0.999 },
-    { "adam_epsilon", "positive", false, "term in the denominator of Adam's step", 1e-8 },
-    { "momentum", "amount", false, "momentum of SGD", 0 },
-    { "nesterov", "boolean", false, "Nesterov momentum" },
     { "rate", "amount", 2.5e-4, "learning rate" },
     { "warmup", "amount", 0, "steps of warm-up, over which the rate rises" },
     { "cosine", "share", false, "cosine decay of the rate to this share of it at the last step" },

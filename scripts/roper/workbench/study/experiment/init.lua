@@ -9,6 +9,7 @@ local fields = require "roper.workbench.study.experiment.fields"
 local loaded = require "roper.workbench.study.experiment.loaded"
 local models = require "roper.workbench.study.experiment.models"
 local options_of = require "roper.options.rows"
+local optimizers = require "roper.workbench.study.experiment.optimizers"
 local position = require "roper.workbench.study.experiment.position"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
@@ -301,21 +302,20 @@ end
 
 -- Returns the optimizer of a configuration.
 local function optimizer_of(config)
-  local optim, is_sgd = require "roper.training.optim", config.optimizer == "sgd"
+  local kind = optimizers.kind(config)
   local options = { rate = config.rate, clip = config.clip > 0 and config.clip or nil,
-    schedule = schedule_of(config), decay_on = config.decay and "matrices" or nil }
-  options[is_sgd and "l2" or "decay"] = config.decay or nil
-  for _, name in ipairs(is_sgd and { "momentum", "nesterov" } or { "beta1", "beta2" }) do
-    options[name] = config[name] or nil
+    schedule = schedule_of(config), decay_on = config.decay and "matrices" or nil,
+    [kind.decay] = config.decay or nil }
+  for _, pair in ipairs(kind.fields) do
+    options[pair[1]] = config[pair[2]] or nil
   end
-  options.epsilon = config.adam_epsilon or nil
-  return (is_sgd and optim.SGD or optim.Adam)(options)
+  return require("roper.training.optimizer").new(kind, options)
 end
 
 ---@class ExperimentParts
 ---@field model Module
 ---@field task task
----@field optimizer Adam|SGD
+---@field optimizer Optimizer
 
 --- Creates the task, model and optimizer of a configuration from its seed.
 ---
