@@ -4,7 +4,6 @@
 */
 #include "bindings/registry.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "bindings/generator.h"
@@ -281,37 +280,11 @@ static RpTensor *concatenate(lua_State *L)
 ** @field reduction? "mean"|"none" = "mean"; "none" returns one loss for each row
 */
 
-/*
-** The options of a loss at `index`; *each: is there one loss for each row? `each = true`, the form
-** of reduction = "none" in earlier versions, still works: it is replaced in a copy of the table.
-*/
+/* The options of a loss at `index`; *each: is there one loss for each row? */
 static RplOptions loss_options(lua_State *L, int index, const char *function,
                                const char *const *names, bool *each)
 {
   static const char *const reductions[] = {"mean", "none", NULL};
-  static bool is_reported;
-  if (lua_istable(L, index)) {
-    lua_pushliteral(L, "each");
-    if (lua_rawget(L, index) != LUA_TNIL) {
-      if (!is_reported)
-        fprintf(stderr,
-                "%s: option each is now reduction = \"none\"; the old name will be removed\n",
-                function);
-      is_reported = true;
-      lua_newtable(L);
-      for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
-        lua_pushvalue(L, -2);
-        lua_pushvalue(L, -2);
-        lua_rawset(L, -5);
-      }
-      lua_pushstring(L, reductions[lua_toboolean(L, -2)]);
-      lua_setfield(L, -2, "reduction");
-      lua_pushnil(L);
-      lua_setfield(L, -2, "each");
-      lua_replace(L, index);
-    }
-    lua_pop(L, 1);
-  }
   const RplOptions options = rpl_options(L, index, function, names);
   *each = strcmp(rpl_option_choice(&options, "reduction", reductions), "none") == 0;
   return options;

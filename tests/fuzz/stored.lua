@@ -37,8 +37,8 @@ M.configurations = in_run("config.json", { CONFIG })
 M.results = in_run("result.json", { RESULT })
 M.samples = in_run("samples.json", { core.json_encode({ sampled = { { question = "1+1=",
   answer = "2", text = "3", solved = false } }, greedy = core.json_array() }) })
-M.claims = in_run("claim-1.json", {
-  '{"host": "a", "pid": 12, "boot": "b", "beat": 1, "state": "failed"}' })
+M.claims = in_run("lease-0001.json", {
+  '{"owner": {"host": "a", "pid": 12, "boot": "b", "start": 1}, "state": "failed"}' })
 M.metrics = {
   corpus = { '{"step": 1, "loss": 2.5, "seconds": 0.5}\n{"step": 2, "loss": 2.25}\n{"st' },
   run = function(text)

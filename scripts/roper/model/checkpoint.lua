@@ -84,7 +84,7 @@ local function text(value)
 end
 
 -- Adds the differences of two configurations to a list, as text in the order of names. False equals
--- absent: files from before an option was added lack it.
+-- absent.
 local function differences(a, b, prefix, list)
   for _, name in ipairs(tables.keys(a, b)) do
     local there, here = a[name], b[name]

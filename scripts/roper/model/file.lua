@@ -8,24 +8,20 @@ local modules = require "roper.model.module"
 local Module = modules.Module
 local position = require "roper.position"
 local settings = require "roper.model.settings"
-local tables = require "roper.base.tables"
 local weights = require "roper.model.parameters"
 
 local M = {}
 
--- Returns the tensors of a training checkpoint that belong to its model, and metadata with the
--- model's options. Returns nil if a file of an older version of roper has no options.
-local function model_in(tensors, metadata)
-  local config = files.parse(metadata.config or "{}") or {}
-  local options = metadata.options
-    or type(config.model) == "table" and config.model.vocabulary and core.json_encode(config.model)
+-- Returns the tensors of a training checkpoint that belong to its model.
+local function model_in(tensors)
   local parameters = {}
   for name, tensor in pairs(tensors) do
     local short = name:match "^model%.(.*)$"
-    parameters[short or false] = tensor
+    if short then
+      parameters[short] = tensor
+    end
   end
-  parameters[false] = nil
-  return options and parameters, tables.merged(metadata, { options = options or nil })
+  return parameters
 end
 
 --- Loads a file: npy, safetensors, a model from `save`, or the model in a checkpoint of a run. The
@@ -58,12 +54,8 @@ function M.load(path)
   elseif metadata.roper == "model" then
     return M.restore_model(path, value, metadata)
   end
-  local parameters, with_options
-  if metadata.roper == "training" then
-    parameters, with_options = model_in(value, metadata)
-  end
-  if parameters then
-    return M.restore_model(path, parameters, with_options)
+  if metadata.roper == "training" and metadata.options then
+    return M.restore_model(path, model_in(value), metadata)
   elseif is_folder then
     error(("load: %s does not contain the options of its model; use roper.runs.model for a run of "
       .. "an experiment"):format(path), 0)

@@ -217,7 +217,7 @@ local OPTIONS <const> = options_of.define("GenerateOptions", {
     "text that ends a completion, false for none; by default the stop sign of the task",
     type = "string|false" },
   { "limit", "size?", nil, "maximum number of new tokens, by default 256; for a task with targets, "
-      .. "of the predicted ones, by default as many as the prompt has tokens", was = "most" },
+      .. "of the predicted ones, by default as many as the prompt has tokens" },
   { "temperature", "amount", 1, "0 takes the most likely token" },
   { "weights", { "float32", "bfloat16" }, "float32",
     "of linear maps while tokens are generated; bfloat16 (8 significant bits) halves the memory "

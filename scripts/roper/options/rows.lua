@@ -21,7 +21,6 @@ local M = {}
 ---   optional
 ---@field is_hidden? boolean it does not change the result, such as a folder for a cache
 ---@field shown? string the default in the documentation, if it is computed
----@field was? string its name in earlier versions, which still works
 
 -- Kinds of numbers: a description, LuaLS's type, and a predicate.
 local NUMBERS <const> = {
@@ -324,24 +323,6 @@ function M.rows_of(known)
   return rows
 end
 
-local warned = {} -- deprecated options that were reported
-
--- Moves the value of an option given by its earlier name, and prints a note the first time.
-local function rename(name, row, given)
-  local value = given[row.was]
-  if value == nil then
-    return given
-  end
-  if not warned[name .. " " .. row.was] then
-    warned[name .. " " .. row.was] = true
-    io.stderr:write(("%s: option %s is now called %s; the old name will be removed\n"):format(name,
-      row.was, row[1]))
-  end
-  given = tables.merged(given, { [row[1]] = value })
-  given[row.was] = nil
-  return given
-end
-
 --- Checks an option table and fills in defaults.
 ---
 --- Errors: an unknown option; a value of another kind; a required option is missing.
@@ -362,7 +343,6 @@ function M.check(name, given, known, level)
   local result, names = {}, {}
   for i, row in ipairs(rows) do
     names[i] = row[1]
-    given = row.was and rename(name, row, given) or given
   end
   local is_known = tables.set(names)
   for option in pairs(given) do

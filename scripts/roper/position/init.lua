@@ -113,19 +113,6 @@ function M.takes(name)
   return takes
 end
 
---- The revision of a scheme. It increases when the same options begin to give different results.
----
---- Errors: an unknown name; the message suggests the nearest one.
----
----     > roper.position.revision "rope"
----     1
----@param name string
----@return integer revision
-function M.revision(name)
-  arguments.check("position.revision", "name", "string", name)
-  return find(name).revision or 1
-end
-
 -- Creates a scheme, with missing options filled in from the context.
 local function make(name, options, context)
   local definition, known = find(name), {}

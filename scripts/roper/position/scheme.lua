@@ -57,8 +57,6 @@ local M = {}
 ---   slopes. Modules in fields decay as usual
 ---@field describe? fun(self: Scheme): string returns a line for the description, such as the effect
 ---   of an option
----@field revision? integer = 1; increase it if the same options now give different results: results
----   of different revisions are never averaged
 ---@field per_layer? boolean = false; each layer has its own scheme, instead of all sharing one
 ---@field mistake? string what is wrong with it on purpose, for comparison; results name its methods
 ---   mutants
@@ -72,10 +70,10 @@ Scheme.__index = Scheme
 
 local MEMBERS <const> = { "name", "takes", "init", "embed", "turns", "bias", "scores",
   "query_scale", "mask", "values", "carry", "transport", "state", "scale", "parameters", "options",
-  "describe", "decays", "revision", "per_layer", "mistake", "relative", "formula",
+  "describe", "decays", "per_layer", "mistake", "relative", "formula",
   "source", "summary" }
 local KINDS <const> = { name = "string", takes = "table", state = "table", decays = "table",
-  revision = "number", per_layer = "boolean", mistake = "string", relative = "boolean",
+  per_layer = "boolean", mistake = "string", relative = "boolean",
   source = "string", summary = "string" }
 
 --- Returns the options of a rotary scheme of the core, with their kinds and defaults.

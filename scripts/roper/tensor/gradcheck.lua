@@ -44,7 +44,7 @@ end
 local OPTIONS <const> = options_of.define("GradcheckOptions", {
   { "step", "number", 1e-5, "h in the formula" },
   { "tolerance", "number", 1e-6, "limit of the relative error" },
-  { "limit", "size", 200, "maximum number of elements to check in each input", was = "most" },
+  { "limit", "size", 200, "maximum number of elements to check in each input" },
 })
 
 --- Compares the gradients of a function with central differences, in float64. A result that is not

@@ -148,7 +148,7 @@ local ANSWERS <const> = options_of.define("AnswersOptions", {
   { "sequences", "size", 64 },
   { "seed", "integer", 1, "of the sequences" },
   { "batch", "size", 32, "sequences per forward pass" },
-  { "heartbeat", "function?", nil, "called after each batch", type = "fun()", was = "beat" },
+  { "heartbeat", "function?", nil, "called after each batch", type = "fun()" },
 })
 
 ---@class Answers

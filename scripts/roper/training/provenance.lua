@@ -32,8 +32,7 @@ end
 ---@param about any
 ---@return table[] records from `here`, with `step`: steps done when the part began
 function M.of(about)
-  local records = type(about) == "table" and (about.provenance
-    or about.stints or { about.info }) -- names in older files
+  local records = type(about) == "table" and about.provenance
   local list = {}
   for _, record in ipairs(type(records) == "table" and records or {}) do
     if type(record) == "table" then

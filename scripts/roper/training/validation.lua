@@ -23,7 +23,7 @@ local OPTIONS <const> = options_of.define("ValidationLossOptions", {
   { "length", "size?", nil, "tokens in a row; by default those of the task" },
   { "sequences", "size?", nil, "maximum number of rows; by default all" },
   { "batch", "size", 32 },
-  { "heartbeat", "function?", nil, "called after each batch", type = "fun()", was = "beat" },
+  { "heartbeat", "function?", nil, "called after each batch", type = "fun()" },
 })
 
 --- Measures the loss on the validation documents of a task. For a large vocabulary, the logits are

@@ -26,7 +26,6 @@ local core = require "roper.core"
 local flip = require("roper.tensor.operations.order").flip
 
 return {
-  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { class = "CopeOptions",
     { "dim", "size", nil, "features of a head" },
     { "count", "size", 64, "P, number of rows of the table, for sums from 0 to P - 1" },

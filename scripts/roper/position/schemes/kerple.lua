@@ -25,7 +25,6 @@ local function log_of_uniform(heads, limit)
 end
 
 return {
-  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { class = "KerpleOptions",
     { "heads", "size", nil, "number of heads" },
   },

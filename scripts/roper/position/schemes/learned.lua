@@ -29,7 +29,6 @@ local function outside(positions, length)
 end
 
 return {
-  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { class = "LearnedOptions",
     { "d_model", "size", nil, "features of the embeddings" },
     { "length", "size", nil, "number of positions" },

@@ -28,7 +28,6 @@ local function at_angles(x, angle)
 end
 
 return {
-  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { class = "PopeOptions",
     { "dim", "size", nil, "features of a head" },
     { "heads", "size", nil, "number of heads" },

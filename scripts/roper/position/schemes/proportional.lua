@@ -16,7 +16,6 @@ local equation = require "roper.position.equation"
 local frequencies = require "roper.position.frequencies"
 
 return {
-  revision = 2, -- revision 1 rounded the number of pairs up
   takes = { class = "ProportionalOptions",
     { "dim", "size", nil, "features of a head" },
     { "base", "positive", 10000, "of the frequencies" },

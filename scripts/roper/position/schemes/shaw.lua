@@ -29,7 +29,6 @@ local function rows_of(self, table)
 end
 
 return {
-  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { class = "ShawOptions",
     { "dim", "size", nil, "features of a head" },
     { "clip", "size", 16, "all distances from this on share a vector" },

@@ -38,7 +38,6 @@ local function buckets_of(n, buckets, far)
 end
 
 return {
-  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { class = "T5Options",
     { "heads", "size", nil, "number of heads" },
     { "buckets", "size", 32, "even, at least 4" },

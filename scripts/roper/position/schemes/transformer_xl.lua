@@ -23,7 +23,6 @@
 local trained = require "roper.position.trained"
 
 return {
-  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { class = "TransformerXlOptions",
     { "dim", "size", nil, "features of a head" },
     { "heads", "size", nil, "number of heads" },

@@ -7,7 +7,6 @@ local diagnostics = require "roper.text.diagnostics"
 local files = require "roper.system.file"
 local paths = require "roper.system.paths"
 local hash = require "roper.base.hash"
-local model = require "roper.tasks.text.model"
 local pieces = require "roper.tasks.text.pieces"
 local progress = require "roper.text.progress"
 local source = require "roper.tasks.text.source"
@@ -36,7 +35,7 @@ function M.standard_folder()
     .. "/roper"
 end
 
--- Reads the text once for its files, sizes, hash and whether it contains U+2581.
+-- Reads the text once for its files, sizes and hash.
 local function survey(o)
   local text = { bytes = 0, documents = 0 }
   text.list, text.size = source.list(o.files, o.documents)
@@ -44,7 +43,6 @@ local function survey(o)
   text.hash = source.each(text.list, function(document)
     text.documents = text.documents + 1
     text.bytes = text.bytes + #document
-    text.has_space = text.has_space or document:find(model.SPACE, 1, true) ~= nil
   end, function(count)
     work:add(count)
   end)
@@ -210,10 +208,8 @@ function M.open(o)
   local text = survey(o)
   text.held_out = held_out(text, o.validation)
   local content = o.model and hash.of(files.read(o.model) or error("text: no model " .. o.model, 0))
-  -- keeps_space: earlier versions tokenized texts with U+2581 differently; only their key changes
   local key = core.hash(core.json_encode { version = VERSION, text = hash.digits(text.hash),
-    held_out = text.held_out, tokenizer = o.tokenizer, model = content, vocabulary = o.vocabulary,
-    keeps_space = o.tokenizer ~= "bytes" and text.has_space or nil })
+    held_out = text.held_out, tokenizer = o.tokenizer, model = content, vocabulary = o.vocabulary })
   local folder = o.cache or M.standard_folder()
   local name = folder .. "/text-" .. hash.digits(key)
   if not is_kept(o, name) then

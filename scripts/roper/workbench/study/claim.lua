@@ -76,11 +76,11 @@ local function path_of(folder, number)
   return ("%s/lease-%04d.json"):format(folder, number)
 end
 
--- The claims in a folder: path by number. Some versions name the files claim-N.json.
+-- The claims in a folder: path by number.
 local function all(folder)
   local paths = {}
   for _, name in ipairs(files.names(folder)) do
-    local number = tonumber(name:match "^lease%-(%d+)%.json$" or name:match "^claim%-(%d+)%.json$")
+    local number = tonumber(name:match "^lease%-(%d+)%.json$")
     if number and number <= LARGEST then
       paths[number] = folder .. "/" .. name
     end

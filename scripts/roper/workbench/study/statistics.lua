@@ -261,30 +261,6 @@ function M.interval(numbers, confidence)
   return low, high
 end
 
---- Holm's correction (1979) of the p of several tests: the smallest of m is multiplied by m, the
---- next by m - 1, and so on, and none is smaller than the one before it. If differences with a
---- corrected p below 0.05 count as significant, the probability of any false one is at most 5 %.
---- Reports use Bonferroni's correction, with which intervals can agree
---- (`roper.statistics.interval`); values corrected by Holm are never larger.
----
----     > roper.statistics.holm{0.01, 0.5, 0.02}
----     {0.03, 0.5, 0.04}
----@param probabilities number[]
----@return number[] corrected in the same order
-function M.holm(probabilities)
-  check("holm", probabilities, "probabilities")
-  local order, corrected, least = {}, {}, 0
-  for i in ipairs(probabilities) do
-    order[i] = i
-  end
-  table.sort(order, function(a, b) return probabilities[a] < probabilities[b] end)
-  for rank, i in ipairs(order) do
-    least = math.max(least, math.min(1, (#order - rank + 1) * probabilities[i]))
-    corrected[i] = least
-  end
-  return corrected
-end
-
 --- Statistics of times to an event that some runs did not reach within `limit`. In the median,
 --- these runs count as longer than the limit: it is above the limit if they are more than half, and
 --- undetermined if they are half. In the mean they count as the limit (restricted mean), which is

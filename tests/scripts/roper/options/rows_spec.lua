@@ -107,7 +107,7 @@ describe("options.define", function()
     { "share", "share", 1e-5, "another default" },
     { "mode", { "fast", "slow" }, "fast" },
     { "rest", "any?", nil, "anything", type = "string|Scheme" },
-    { "limit", "size", 4, "new name", was = "most" },
+    { "limit", "size", 4, "at most" },
   })
 
   it("gives rows to check by, the parent's too", function()
@@ -135,39 +135,9 @@ describe("options.define", function()
 ---@field share? number = 1e-5; another default
 ---@field mode? "fast"|"slow" = "fast"
 ---@field rest? string|Scheme anything
----@field limit? integer = 4; new name
+---@field limit? integer = 4; at most
 ]], 1, true), text)
     assert.truthy(text:find("---@field size integer required\n---@field share? number = 0.5\n", 1,
       true))
-  end)
-
-  it("takes earlier names, and says so once", function()
-    local old, lines = io.stderr, {}
-    rawset(io, "stderr", { write = function(_, text) lines[#lines + 1] = text end })
-    finally(function() rawset(io, "stderr", old) end)
-    for _ = 1, 2 do
-      local given = { size = 1, most = 7 }
-      assert.equal(7, options.check("g", given, rows).limit)
-      assert.same({ size = 1, most = 7 }, given)
-    end
-    assert.same({ "g: option most is now called limit; the old name will be removed\n" }, lines)
-    assert.has_error(function() options.check("g", { size = 1, most = 0 }, rows) end,
-      "g: option limit: expected a positive integer, got 0")
-  end)
-end)
-
-describe("earlier names of options", function()
-  it("work for one release, with a note", function()
-    local status, output, errors = require("tests.process").run({ "./roper", "-e", [[
-local x, y = roper.zeros{1, 2}, roper.zeros({1}, "int32")
-for _ = 1, 2 do
-  print(roper.cross_entropy(x, y, {each = true}):rank(),
-    roper.cross_entropy(x, y, {each = false}):rank())
-  roper.gradcheck(roper.sum, {x}, {most = 1})
-end]] })
-    assert.same({ 0, "1\t0\n1\t0\n" }, { status, output }, errors)
-    assert.equal('cross_entropy: option each is now reduction = "none"; the old name will be '
-      .. "removed\ngradcheck: option most is now called limit; the old name will be removed\n",
-      errors)
   end)
 end)

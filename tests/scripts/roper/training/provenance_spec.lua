@@ -10,16 +10,13 @@ local function own(changes)
 end
 
 describe("provenance.of", function()
-  it("reads the records, also of older files", function()
-    assert.same({ { commit = "abc", step = 0 } }, provenance.of({ info = { commit = "abc" } }))
-    for _, name in ipairs({ "provenance", "stints" }) do
-      assert.same({ { commit = "abc", step = 0 }, { commit = "def", step = 5 } },
-        provenance.of({ [name] = { { commit = "abc" }, { commit = "def", step = 5 } } }))
-    end
+  it("reads the records", function()
+    assert.same({ { commit = "abc", step = 0 }, { commit = "def", step = 5 } },
+      provenance.of({ provenance = { { commit = "abc" }, { commit = "def", step = 5 } } }))
   end)
 
   it("skips damaged records", function()
-    for _, about in ipairs({ {}, { provenance = 5 }, { info = "x" },
+    for _, about in ipairs({ {}, { provenance = 5 },
                              { provenance = { 5, "x" } } }) do
       assert.same({}, provenance.of(about))
     end

@@ -209,7 +209,8 @@ return roper.lesson {
         .. 'expected {"claim", instead = {"code", "broken code"}}, got no such instead' },
       { 'caption = shown("the arrow").caption,', "", "lesson: step 1, figure: option caption: "
         .. "expected a string, got nil" },
-      { "y = x:totable()\n", "y = = x:totable()\n", "lesson: step 1, figure, draw:1: unexpected" },
+      { "y = x:totable()\n", "y = = x:totable()\n", "lesson: step 1, figure, draw:1: "
+        .. "unexpected" },
       { 'kind = "rotation"', 'kind = "rotatoin"', "lesson: step 1, figure, play: option kind: "
         .. 'expected one of attention, distance, rotation, got "rotatoin"; did you mean' },
       { "vectors =", "vector =", "lesson: step 1, figure, play: unknown option vector; did you" },

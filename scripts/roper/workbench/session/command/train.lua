@@ -91,8 +91,7 @@ local function of_run(folder, experiment, fields)
   if experiment and experiment ~= name then
     error(("%s is a run of %s, not of %s"):format(folder, name, experiment), 0)
   end
-  local loaded = require "roper.workbench.study.experiment.loaded"
-  config.loaded = loaded.require(run)
+  require("roper.workbench.study.experiment.loaded").require(run)
   require("roper.workbench.study.experiment").check(config)
   config.experiment = nil
   return name, require("roper.base.tables").merged(config, fields)

@@ -141,9 +141,8 @@ function M.of(task, model)
       places[field[1]] = #list
     end
   end
-  -- Without a default of its own, "Transformer" is not set, as in runs from before this field.
-  list[#list + 1] = { "model", models.names(), model or false,
-    "class of the model: Transformer, or one from roper.nn.class", not model and models.DEFAULT }
+  list[#list + 1] = { "model", models.names(), model or models.DEFAULT,
+    "class of the model: Transformer, or one from roper.nn.class" }
   places.model = #list
   for _, field in ipairs(M.of_task(task)) do
     local place = places[field[1]]

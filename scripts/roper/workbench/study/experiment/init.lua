@@ -33,8 +33,8 @@ M.register = definitions.register
 ---@param name string of the experiment
 ---@param given? table field to value (strings are converted); `preset` selects a preset, "mini" by
 ---   default
----@return table config every field, with experiment and preset; revision, if a scheme gives other
----   results than in earlier versions of roper; and loaded: the files of --load, with their hashes
+---@return table config every field, with experiment and preset; and loaded: the files of --load,
+---   with their hashes
 function M.configure(name, given)
   arguments.check("experiment.configure", "name", "string", name, "given", "table?", given)
   given = given or {}
@@ -47,10 +47,9 @@ function M.configure(name, given)
       suggest.hint(tostring(preset), presets, "it has")), 0)
   end
   local config, missing = { experiment = name, preset = preset }, nil
-  -- `revision`, `loaded` and `hash` are accepted in the fields of an earlier run, but computed
-  -- again; `origin` stays as it is.
-  local known = { preset = true, revision = tostring(given.revision):find "^[%w_]+ %d",
-    loaded = given.loaded == false or tostring(given.loaded):find " %x+$",
+  -- `loaded` and `hash` are accepted in the fields of an earlier run, but computed again; `origin`
+  -- stays as it is.
+  local known = { preset = true, loaded = tostring(given.loaded):find " %x+$",
     hash = tostring(given.hash):find("^" .. ("%x"):rep(16) .. "$"),
     origin = given.from and tostring(given.origin):find " weights %x+$" }
   for _, field in ipairs(fields.of(definition.task, definition.model)) do
@@ -92,16 +91,13 @@ function M.configure(name, given)
   require("roper.workbench.study.experiment.combinations").check(config)
   position.complete(config, given, given.position or definition.presets[preset].position
     or config.position)
-  config.revision = position.revision(config)
-  config.loaded, config.origin = given.loaded ~= false and loaded.now(), given.origin
+  config.loaded, config.origin = loaded.now(), given.origin
   return config
 end
 
---- Raises an error for a configuration with which training would give other results than where it
---- was made: its position scheme has another revision in this version of roper, or other files are
---- loaded.
+--- Raises an error for a configuration that was made with other loaded files.
 ---
---- Errors: its `revision` or `loaded` is not the one that `configure` sets.
+--- Errors: its `loaded` is not the one that `configure` sets.
 ---
 ---     > config = roper.experiment.configure("addition", {position = "kerple"})
 ---     > roper.experiment.check(config)
@@ -109,13 +105,7 @@ end
 function M.check(config)
   arguments.check("experiment.check", "config", "table", config)
   arguments.check("experiment.check", "config.position", "string?", config.position)
-  local now = not position.missing(config.position) and position.revision(config)
-  if now ~= false and config.revision ~= now then
-    error(("experiment: this version of roper gives other results for position=%s (revision %s) "
-      .. "than the one that made this configuration (%s); start a new run with the same fields")
-      :format(config.position, now or "1", config.revision or "1"), 0)
-  end
-  if config.loaded ~= false and config.loaded ~= loaded.now() then
+  if config.loaded ~= loaded.now() then
     error(("experiment: this configuration was made with %s; loaded now: %s"):format(
       config.loaded or "no loaded files", loaded.now() or "none"), 0)
   end

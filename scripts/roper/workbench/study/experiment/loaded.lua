@@ -32,20 +32,6 @@ function M.same_names(a, b)
   return M.names(a) == M.names(b)
 end
 
---- Returns the names and hashes of the files that made a run.
----@param config table
----@param provenance? table[] of the run. Older versions of roper record the files there only,
----   without their modules
----@return string? text nil without files
----@return boolean is_complete false if modules are missing
-function M.of(config, provenance)
-  if config.loaded then
-    return config.loaded, true
-  end
-  local last = provenance and provenance[#provenance]
-  return type(last) == "table" and last.loaded or nil, false
-end
-
 --- Returns the options that load a run's copies of its files.
 ---@param folder string of the run
 ---@param text string? that describes its loaded files
@@ -62,14 +48,13 @@ end
 
 --- Returns how the loaded files differ from those that made a run.
 ---@param folder string of the run
----@param text string? of the run, from `of`
----@param is_complete boolean false if files that the text lacks may be loaded
+---@param text string? that describes the files of the run
 ---@return string? difference nil if there is none
 ---@return boolean is_edited true if a file is loaded with another content
-function M.difference(folder, text, is_complete)
+function M.difference(folder, text)
   local wanted, now = parse(text), parse(load_option.text())
   local list, is_edited = {}, false
-  for _, name in ipairs(tables.keys(wanted, is_complete and now or nil)) do
+  for _, name in ipairs(tables.keys(wanted, now)) do
     local was, is = wanted[name], now[name]
     if was ~= is then
       list[#list + 1] = not was and ("without %s"):format(name)
@@ -87,16 +72,12 @@ end
 
 --- Raises an error unless the loaded files are those that made a run.
 ---@param run Run
----@return string|false? loaded the field of its configuration: false for a run of an older version,
----   whose configuration lacks it
 function M.require(run)
-  local text, is_complete = M.of(run.config, run.provenance)
-  local difference = M.difference(run.folder, text, is_complete or not text)
+  local difference = M.difference(run.folder, run.config.loaded)
   if difference then
     error(("%s: %s; resume it with the same files, or start a new run"):format(
       escape.line(run.folder), difference), 0)
   end
-  return run.config.loaded or text and false or nil
 end
 
 --- Writes copies of the loaded files into the folder of a run.

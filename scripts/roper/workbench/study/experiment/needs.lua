@@ -39,9 +39,11 @@ end
 ---@param run Run
 ---@return string? note if files that made the run are not loaded, or other ones are
 function M.check(run)
-  local text, is_complete = loaded.of(run.config, run.provenance)
-  local difference, is_edited = loaded.difference(run.folder, text, is_complete)
-  local note = text and difference and ("%s: %s"):format(escape.line(run.folder), difference)
+  local difference, is_edited
+  if run.config.loaded then
+    difference, is_edited = loaded.difference(run.folder, run.config.loaded)
+  end
+  local note = difference and ("%s: %s"):format(escape.line(run.folder), difference)
   if is_edited then
     error(note, 0)
   end

@@ -164,19 +164,4 @@ function M.complete(config, given, value)
   try(config)
 end
 
---- Returns the revisions, such as "kerple 2, proportional 2", of the schemes of a configuration
---- that gave other results in earlier versions of roper.
----@param config table
----@return string? revisions nil if there are none
-function M.revision(config)
-  local revisions, list = {}, {}
-  for _, part in ipairs(parts_of(config.position)) do
-    revisions[part.type] = position.revision(part.type)
-  end
-  for _, name in ipairs(tables.keys(revisions)) do
-    list[#list + 1] = revisions[name] > 1 and ("%s %d"):format(name, revisions[name]) or nil
-  end
-  return list[1] and table.concat(list, ", ") or nil
-end
-
 return M

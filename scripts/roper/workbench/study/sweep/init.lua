@@ -24,20 +24,6 @@ local M = {}
 -- Milliseconds between checks of the workers, and between redraws.
 local TICK <const> = 200
 
--- Returns true if the trials of any position have different revisions.
-local function is_revised(trials)
-  local revisions = {}
-  for _, trial in ipairs(trials) do
-    local config = trial.config
-    local revision = config.revision or "1"
-    if (revisions[config.position] or revision) ~= revision then
-      return true
-    end
-    revisions[config.position] = revision
-  end
-  return nil
-end
-
 -- Returns the position and the other fields in which trials differ, without the seed.
 local function varied_fields(trials)
   local configs = tables.map(trials, function(trial) return trial.config end)
@@ -49,7 +35,6 @@ local function varied_fields(trials)
     end))
     varied[field[1]] = varied[field[1]] and (not field[3] or tables.count(values) > 1) or nil
   end
-  varied.revision = varied.revision and is_revised(trials)
   return { "position", table.unpack(tables.keys(varied)) }
 end
 

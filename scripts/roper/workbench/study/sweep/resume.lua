@@ -4,7 +4,6 @@ local escape = require "roper.base.escape"
 local loaded = require "roper.workbench.study.experiment.loaded"
 local needs = require "roper.workbench.study.experiment.needs"
 local plan = require "roper.workbench.study.sweep.plan"
-local position = require "roper.workbench.study.experiment.position"
 local stored = require "roper.workbench.study.runs"
 local tables = require "roper.base.tables"
 
@@ -58,16 +57,8 @@ local function reason_of(config)
   return nil
 end
 
--- Returns true if a trial of an older version of roper, which did not record the loaded files of
--- a configuration, was made with files.
-local function is_unrecorded(config)
-  return not config.loaded and not position.is_built_in(config.position)
-    and not needs.missing(config)
-end
-
 --- Returns the trials of a sweep that are finished or can run now. Trials of loaded files that were
---- edited since, or of files that an older version of roper did not record, become stale, and new
---- ones take their places.
+--- edited since become stale, and new ones take their places.
 ---
 --- Errors: the folder contains no sweep, or none of its trials is finished or can run.
 ---@param folder string
@@ -78,8 +69,7 @@ function M.trials(folder)
   local edited = {}
   for _, trial in ipairs(plan.require(folder)) do
     local config = trial.config
-    if config.loaded ~= now and (loaded.same_names(config.loaded, now) or now
-      and is_unrecorded(config)) then
+    if config.loaded ~= now and loaded.same_names(config.loaded, now) then
       edited[#edited + 1] = tables.merged(config, { loaded = now })
     end
   end

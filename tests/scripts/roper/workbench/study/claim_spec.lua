@@ -259,19 +259,6 @@ describe("claim", function()
       ("%s: no claim can follow %s"):format(folder, last:gsub("8%.json$", "9.json")))
   end)
 
-  it("reads what older versions called a claim", function()
-    local owner = claims.owner()
-    scratch.write("run/claim-0002.json", core.json_encode({ state = "failed", message = "no luck",
-      owner = owner }))
-    local found = claims.read(folder)
-    assert.same({ 2, "failed", "no luck" }, { found.number, found.state, found.message })
-    claims.retry(folder)
-    local held = claims.take(folder)
-    assert.equal(3, held.number)
-    held:forget_others()
-    assert.same({ "lease-0003.json" }, files.names(folder))
-  end)
-
   it("counts a damaged file as free", function()
     for i, text in ipairs({ "", "{", "[]", "null", '{"state": "running"}', "{}",
                                 '{"state": "running", "owner": {"pid": "x"}}' }) do

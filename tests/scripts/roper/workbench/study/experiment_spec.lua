@@ -4,7 +4,6 @@ local evaluation = require("roper.training.evaluation")
 local models = require("tests.models")
 local roper = require("roper")
 local scratch = require("tests.scratch")
-local tables = require("roper.base.tables")
 local uv = require("luv")
 
 before_each(scratch.create)
@@ -260,22 +259,6 @@ describe("experiment.build", function()
     end, "field batch: 12 is not divisible by accumulate, 5")
   end)
 
-  it("records the revision of schemes that gave other results before", function()
-    local hash = require("roper.workbench.study.sweep.plan").hash
-    local function configure(position)
-      return experiment.configure("addition", { preset = "smoke", position = position })
-    end
-    for position, revision in pairs({ rope = false, roper = false, kerple = "kerple 2",
-      twice = false, ["rope+shaw:none"] = "shaw 2",
-      ["proportional:kerple"] = "kerple 2, proportional 2" }) do
-      local config = configure(position)
-      assert.equal(revision or nil, config.revision, position)
-      local before = tables.merged(config)
-      before.revision = nil
-      assert.equal(not revision, hash(config) == hash(before), position)
-    end
-  end)
-
   it("refuses a configuration of other loaded files", function()
     local config = experiment.configure("addition")
     assert.is_nil(config.loaded)
@@ -286,22 +269,6 @@ describe("experiment.build", function()
     assert.is_nil(experiment.configure("addition", config).loaded)
     assert.error_matches(function() experiment.configure("addition", { loaded = "x" }) end,
       'addition has no field "loaded"')
-  end)
-
-  it("refuses a configuration of another revision", function()
-    local config = experiment.configure("addition", { preset = "smoke", position = "kerple" })
-    local again = tables.merged(config) -- as a run's folder has it
-    again.experiment = nil
-    assert.same(config, experiment.configure("addition", again))
-    assert.error_matches(function() experiment.configure("addition", { revision = "3" }) end,
-      'addition has no field "revision"')
-    config.revision = nil
-    local message = "position=kerple %(revision kerple 2%) than the one that made this "
-      .. "configuration %(1%); start a new run with the same fields"
-    assert.error_matches(function() experiment.check(config) end, message)
-    assert.error_matches(function()
-      require("roper.workbench.study.run").run(config, { progress = false })
-    end, message)
   end)
 
   it("makes a mutant that rotates values twice", function()

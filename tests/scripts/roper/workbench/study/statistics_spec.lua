@@ -45,13 +45,12 @@ describe("statistics", function()
     assert.is_nil(statistics.median({}))
     assert.is_nil(statistics.standard_error({ 1 }))
     assert.is_nil((statistics.interval({ 1, 2, 4, 5, 7 })))
-    assert.same({}, statistics.holm({}))
     assert.is_nil(statistics.permutation_test({}))
     assert.equal(1, statistics.permutation_test({ 5 }))
   end)
 
   it("refuses numbers that are not finite", function()
-    for _, name in ipairs({ "mean", "median", "standard_error", "trim", "interval", "holm",
+    for _, name in ipairs({ "mean", "median", "standard_error", "trim", "interval",
                             "permutation_test", "censored" }) do
       for text, number in pairs({ nan = 0 / 0, inf = 1 / 0, ["-inf"] = -1 / 0, x = "x" }) do
         assert.error_matches(function() statistics[name]({ 1, number, 2 }, 5, 10) end,
@@ -144,18 +143,6 @@ describe("statistics.interval", function()
     assert.near(1000 - 3 * low, moved_high, 1e-6)
     local narrow_low, narrow_high = statistics.interval(numbers, 0.8)
     assert.is_true(low < narrow_low and narrow_high < high)
-  end)
-end)
-
-describe("statistics.holm", function()
-  it("multiplies the smallest most, and keeps the order", function()
-    -- R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")
-    local corrected = statistics.holm({ 0.01, 0.04, 0.03, 0.005 })
-    for i, expected in ipairs({ 0.03, 0.06, 0.06, 0.02 }) do
-      assert.near(expected, corrected[i], 1e-12)
-    end
-    assert.same({ 0.25 }, statistics.holm({ 0.25 }))
-    assert.same({ 1, 1 }, statistics.holm({ 0.6, 0.9 }))
   end)
 end)
 

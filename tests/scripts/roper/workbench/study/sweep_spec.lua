@@ -112,17 +112,6 @@ describe("sweep.read", function()
       sweep.prepare("addition", { position = "rope,yarn{factor=4},yarn{facto=4}" }, folder)
     end, "field position: yarn: unknown option facto")
   end)
-
-  it("keeps trials of earlier revisions of a scheme apart", function()
-    local fields = { preset = "smoke", position = "rope,kerple", seed = "1..2" }
-    sweep.prepare("addition", fields, folder)
-    assert.same({ "rope", "kerple" }, sweep.read(folder).methods)
-    local old = plan.read(folder)[2].config
-    assert.same({ "kerple", "kerple 2" }, { old.position, old.revision })
-    old.revision, old.seed = nil, 3
-    plan.add(folder, { old })
-    assert.same({ "rope", "kerple revision=kerple 2", "kerple" }, sweep.read(folder).methods)
-  end)
 end)
 
 describe("sweep.run", function()
