@@ -26,36 +26,36 @@ void rpl_check_interrupt(lua_State *L)
   rpl_check(L, rp_interrupt_status());
 }
 
-/* Push a string in quotes; "\0", which would end a message, becomes visible. */
-static const char *push_quoted(lua_State *L, int index)
+int rpl_find_choice(lua_State *L, int index, const char *const *choices)
 {
-  size_t length;
-  const char *text = lua_tolstring(L, index, &length);
-  luaL_Buffer quoted;
-  luaL_buffinit(L, &quoted);
-  luaL_addchar(&quoted, '"');
-  for (size_t i = 0; i < length; i++) {
-    if (text[i] != '\0')
-      luaL_addchar(&quoted, text[i]);
-    else
-      luaL_addstring(&quoted, "\\0");
-  }
-  luaL_addchar(&quoted, '"');
-  luaL_pushresult(&quoted);
-  return lua_tostring(L, -1);
+  size_t length = 0;
+  const char *name = lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, &length) : NULL;
+  for (int i = 0; name != NULL && choices[i] != NULL; i++)
+    if (strlen(choices[i]) == length && memcmp(name, choices[i], length) == 0)
+      return i;
+  return -1;
 }
 
-const char *rpl_push_shown(lua_State *L, int index)
+const char *rpl_push_refusal(lua_State *L, int index, const char *const *choices)
 {
-  if (lua_type(L, index) == LUA_TSTRING)
-    return push_quoted(L, index);
-  if (lua_type(L, index) <= LUA_TNUMBER && !lua_islightuserdata(L, index))
-    return luaL_tolstring(L, index, NULL);
   index = lua_absindex(L, index);
-  if (luaL_getmetafield(L, index, "__name") != LUA_TSTRING)
-    return lua_pushstring(L, luaL_typename(L, index));
-  const char *name = lua_tostring(L, -1);
-  return strncmp(name, "roper.", 6) == 0 ? name + 6 : name;
+  rpl_push_names(L, choices);
+  const int names = lua_gettop(L);
+  const char *hint = lua_type(L, index) == LUA_TSTRING
+                         ? rpl_push_hint(L, lua_tostring(L, index), names, NULL)
+                         : "";
+  return lua_pushfstring(L, "expected one of %s, got %s%s", rpl_push_joined(L, names),
+                         rpl_push_shown(L, index), hint);
+}
+
+int rpl_check_choice(lua_State *L, int index, const char *const *choices, int standard)
+{
+  if (standard >= 0 && lua_isnoneornil(L, index))
+    return standard;
+  const int choice = rpl_find_choice(L, index, choices);
+  if (choice < 0)
+    luaL_argerror(L, index, rpl_push_refusal(L, index, choices));
+  return choice;
 }
 
 void rpl_check_count(lua_State *L, const char *function, int most)
