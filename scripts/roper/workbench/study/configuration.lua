@@ -51,7 +51,7 @@ end
 
 -- Fields that describe what made a run rather than what it is: they tell runs apart only if no
 -- other field does.
-local MADE <const> = { loaded = true, origin = true, revision = true, hash = true }
+local MADE <const> = { loaded = true, origin = true, hash = true }
 
 -- Returns "rate=0.001 steps=20" for some fields of a configuration.
 local function text_of(config, names)

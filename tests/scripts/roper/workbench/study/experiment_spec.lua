@@ -4,6 +4,7 @@ local evaluation = require("roper.training.evaluation")
 local models = require("tests.models")
 local roper = require("roper")
 local scratch = require("tests.scratch")
+local tables = require("roper.base.tables")
 local uv = require("luv")
 
 before_each(scratch.create)
