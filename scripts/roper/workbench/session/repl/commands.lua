@@ -31,7 +31,7 @@ in _; earlier values are in _1 and _2. Input may span lines; Ctrl-C cancels it.
   $ ls or !ls     runs a shell command
   roper.debug(true)    prints full tracebacks; see also ?print_options
   Ctrl-C          interrupts the computation and keeps your variables
-  Ctrl-D or exit  leaves; so does Ctrl-C, twice at an empty prompt
+  Ctrl-D or exit  leaves
 ]]
 
 local MOST_FUNCTIONS <const> = 20 -- in a profile, to fit 24 lines

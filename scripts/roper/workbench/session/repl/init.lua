@@ -35,8 +35,8 @@ local function run_start_file(current)
   end
 end
 
---- Reads, evaluates and prints until Ctrl-D, `exit`, `quit` or two Ctrl-C at an empty prompt. Other
---- Ctrl-C interrupt the computation or discard the input line.
+--- Reads, evaluates and prints until Ctrl-D, `exit` or `quit`. Ctrl-C interrupts the computation or
+--- discards the input line, and never ends the session.
 function M.run()
   local current = session.new(_G)
   local lines = reader.new()
@@ -44,22 +44,17 @@ function M.run()
   io.stdout:write(terminal.styled(io.stdout, "dim", banner()), "\n")
   run_start_file(current)
   local rest, entry -- incomplete input, and all lines of the input
-  local is_leaving = false -- was Ctrl-C pressed at the last, empty prompt?
   while not current.is_over do
     io.stdout:flush() -- output may lack a newline
     local line, discarded = lines:read(rest and MORE_PROMPT or PROMPT, rest)
     if line == nil then
       break
     elseif line == reader.INTERRUPTED then
-      local is_empty = not rest and discarded == ""
-      if is_empty and is_leaving then
-        break
-      elseif is_empty then
-        io.stdout:write "Press Ctrl-C again to leave.\n"
+      if not rest and discarded == "" then
+        io.stdout:write "Ctrl-D or exit leaves.\n"
       end
-      rest, entry, is_leaving = nil, nil, is_empty
+      rest, entry = nil, nil
     else
-      is_leaving = false
       entry = entry and entry .. "\n" .. line or line
       rest = current:feed(rest and rest .. "\n" .. line or line)
       if not rest then

@@ -16,7 +16,7 @@ describe("the session of ./roper", function()
     screen:expect("roper " .. require("roper").version .. " · Lua 5.4 · OpenBLAS ")
     screen:expect("? for help, Ctrl-D to leave\n> ")
     screen:type("?\r")
-    screen:expect("leaves; so does Ctrl-C, twice at an empty prompt\n> ")
+    screen:expect("Ctrl-D or exit  leaves\n> ")
     leave(screen)
   end)
 
@@ -87,16 +87,19 @@ describe("the session of ./roper", function()
     leave(screen)
   end)
 
-  it("ends after Ctrl-C twice at an empty prompt", function()
+  it("is ended by Ctrl-D and `exit`, and never by Ctrl-C", function()
     for _, environment in ipairs({ newcomer(), without_readline() }) do
-      local screen = start(environment)
-      screen:type("\3")
-      screen:expect("Press Ctrl-C again to leave.\n> ")
-      enter(screen, "1 + 1", "2\n")
-      screen:type("\3")
-      screen:expect("Press Ctrl-C again to leave.\n> ")
-      screen:type("\3")
-      assert.equal(0, screen:leave())
+      for _, ending in ipairs({ "\4", "exit\r" }) do
+        local screen = start(environment)
+        enter(screen, "kept = 7", "")
+        for _ = 1, 4 do
+          screen:type("\3")
+          screen:expect("Ctrl-D or exit leaves.\n> ")
+        end
+        enter(screen, "kept", "7\n")
+        screen:type(ending)
+        assert.equal(0, screen:leave())
+      end
     end
   end)
 

@@ -89,7 +89,7 @@ describe("Ctrl-C in the session", function()
   it("does not affect the next command if pressed at an empty prompt", function()
     local screen = start()
     screen:type("\3")
-    screen:expect("^C\nPress Ctrl-C again to leave.\n> ")
+    screen:expect("^C\nCtrl-D or exit leaves.\n> ")
     enter(screen, "x = 0 for i = 1, 1000 do x = x + i end", "")
     enter(screen, "roper.ones { 64, 64 }:matmul(roper.ones { 64, 64 }):sum() + x",
       "762644 (float32)\n")
