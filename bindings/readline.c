@@ -2,6 +2,8 @@
 ** Settings of GNU readline that lua-readline does not offer. They have an effect if the process has
 ** loaded GNU readline, as lua5.4 does.
 */
+#define _POSIX_C_SOURCE 200809L
+#include <langinfo.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +36,16 @@ extern int rl_display_fixed __attribute__((weak));
 extern int (*rl_last_func)(int, int) __attribute__((weak));
 extern int rl_newline(int, int) __attribute__((weak));
 extern int rl_crlf(void) __attribute__((weak));
+extern void (*rl_redisplay_function)(void) __attribute__((weak));
+extern void rl_redisplay(void) __attribute__((weak));
+extern int rl_end __attribute__((weak));
 
+extern int rl_editing_mode __attribute__((weak));
+
+enum { EMACS = 1 };         /* of rl_editing_mode */
 enum { MORE_INPUT = 0x40 }; /* RL_STATE_MOREINPUT: a readline command is reading keys */
+
+static bool is_stale; /* is the display older than the line? */
 
 /*
 ** Keep the keys typed before a Ctrl-C. If the terminal discarded keys that readline has just
@@ -57,6 +67,8 @@ static void prepare_terminal(int meta)
 */
 static void restore_terminal(void)
 {
+  rl_redisplay_function = rl_redisplay;
+  is_stale = false;
   if (rp_interrupted() && rl_last_func != rl_newline)
     rl_crlf();
   rl_deprep_terminal();
@@ -70,9 +82,28 @@ static bool is_pasting(void)
          rl_executing_keyseq != NULL && strcmp(rl_executing_keyseq, "\033[200~") == 0;
 }
 
+static void redisplay_later(void)
+{
+  is_stale = true;
+}
+
+/*
+** Redisplay a long line once no key waits, since this takes time in proportion to its length. With
+** another function when the line begins, readline would disable bracketed paste.
+*/
+static void choose_redisplay(void)
+{
+  enum { LONG_LINE = 4096 }; /* bytes */
+  rl_redisplay_function = rl_end > LONG_LINE ? redisplay_later : rl_redisplay;
+}
+
 /* The event hook: ends the line after Ctrl-C. Called ten times a second while waiting for a key. */
 static int end_line(void)
 {
+  if (is_stale) {
+    is_stale = false;
+    rl_redisplay();
+  }
   if (rp_interrupted()) {
     tcflush(STDIN_FILENO, TCIFLUSH);
     rl_done = 1;
@@ -82,12 +113,60 @@ static int end_line(void)
   return 0;
 }
 
+/* The rest of a UTF-8 sequence: its number of bytes, and the range of the next one. */
+typedef struct Sequence {
+  int rest, low, high;
+} Sequence;
+
+/* Is this byte the first of a sequence, or a character? NUL is a key of its own, except in text. */
+static bool is_first(int byte)
+{
+  if (byte == 0)
+    return rl_editing_mode == EMACS && (rl_readline_state & MORE_INPUT) == 0;
+  return byte < 0x80 || (byte >= 0xC2 && byte <= 0xF4);
+}
+
+/* The rest of the sequence that begins with this byte. */
+static Sequence rest_after(int byte)
+{
+  Sequence sequence = {.rest = (byte >= 0xC2) + (byte >= 0xE0) + (byte >= 0xF0)};
+  sequence.low = byte == 0xE0 ? 0xA0 : (byte == 0xF0 ? 0x90 : 0x80);
+  sequence.high = byte == 0xED ? 0x9F : (byte == 0xF4 ? 0x8F : 0xBF);
+  return sequence;
+}
+
+/*
+** Make UTF-8 of the keys: complete a sequence that is cut short, and replace a byte that begins
+** none, or NUL, by '?'. In vi mode, readline would search such a line for the end of a word
+*forever.
+** Each byte that was read yields one, because readline counts them.
+*/
+static int valid_key(int key)
+{
+  static Sequence sequence;
+  if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+    return key;
+  const bool continues = sequence.rest > 0 && key >= sequence.low && key <= sequence.high;
+  for (; sequence.rest > 0 && !continues; sequence.rest--) {
+    rl_stuff_char(sequence.low);
+    sequence.low = 0x80;
+  }
+  if (continues) {
+    sequence = (Sequence){.rest = sequence.rest - 1, .low = 0x80, .high = 0xBF};
+    return key;
+  }
+  const int used = is_first(key) ? key : '?';
+  sequence = rest_after(used);
+  return used;
+}
+
 /* Read a key. After a Ctrl-C, drop it and end the line. */
 static int next_key(FILE *stream)
 {
   const int key = rl_getc(stream);
+  choose_redisplay();
   if (!rp_interrupted())
-    return key;
+    return key < 0 ? key : valid_key(key);
   tcflush(STDIN_FILENO, TCIFLUSH);
   return '\n';
 }
@@ -126,7 +205,8 @@ static void list_matches(char **matches, int count, int longest)
 
 /*
 ** native.prepare_readline()
-** Configure GNU readline: Ctrl-C ends the line; completions are listed without a question or a
+** Configure GNU readline: Ctrl-C ends the line; a long line is shown once no key waits; invalid
+** UTF-8 is replaced; completions are listed without a question or a
 ** pager; completion inside a string does not add a closing quote, for example after a folder. Call
 ** this after setting the completion function. Without GNU readline, it does nothing.
 */

@@ -1,5 +1,6 @@
 --- The interactive session at a terminal.
 local core = require "roper.core"
+local nestings = require "roper.workbench.session.repl.nesting"
 local paths = require "roper.system.paths"
 local reader = require "roper.workbench.session.repl.reader"
 local session = require "roper.workbench.session.repl.session"
@@ -7,6 +8,10 @@ local terminal = require "roper.text.terminal"
 local width_of = require("roper.text.width").width
 
 local M = {}
+
+-- Bytes of input up to which each line is checked for errors; longer input is, once it may be
+-- complete.
+local CHECKED <const> = 4096
 
 local PROMPT <const>, MORE_PROMPT <const> = "> ", ">> "
 
@@ -35,6 +40,19 @@ local function run_start_file(current)
   end
 end
 
+-- Incomplete input: its lines, their number of bytes and their nesting.
+local function new_input()
+  return { lines = {}, size = 0, nesting = nestings.new() }
+end
+
+local function add(input, text)
+  for line in (text .. "\n"):gmatch "([^\n]*)\n" do
+    input.nesting:add(line)
+  end
+  input.lines[#input.lines + 1], input.size = text, input.size + #text
+  return input
+end
+
 --- Reads, evaluates and prints until Ctrl-D, `exit` or `quit`. Ctrl-C interrupts the computation or
 --- discards the input line, and never ends the session.
 function M.run()
@@ -44,21 +62,26 @@ function M.run()
   io.stdout:write(terminal.styled(io.stdout, "dim", banner()), "\n")
   run_start_file(current)
   local rest, entry -- incomplete input, and all lines of the input
+  local before -- the incomplete input when it was last checked
   while not current.is_over do
     io.stdout:flush() -- output may lack a newline
-    local line, discarded = lines:read(rest and MORE_PROMPT or PROMPT, rest)
+    local line, discarded = lines:read(rest and MORE_PROMPT or PROMPT, before)
     if line == nil then
       break
     elseif line == reader.INTERRUPTED then
       if not rest and discarded == "" then
         io.stdout:write "Ctrl-D or exit leaves.\n"
       end
-      rest, entry = nil, nil
+      rest, entry, before = nil, nil, nil
     else
-      entry = entry and entry .. "\n" .. line or line
-      rest = current:feed(rest and rest .. "\n" .. line or line)
+      rest, entry = add(rest or new_input(), line), entry or {}
+      entry[#entry + 1] = line
+      if rest.size < CHECKED or not rest.nesting:is_open() then
+        before = current:feed(table.concat(rest.lines, "\n"))
+        rest = before and add(new_input(), before)
+      end
       if not rest then
-        lines:remember(entry)
+        lines:remember(table.concat(entry, "\n"))
         entry = nil
       end
     end

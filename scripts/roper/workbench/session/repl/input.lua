@@ -3,6 +3,7 @@ local commands = require "roper.workbench.session.repl.commands"
 local escape = require "roper.base.escape"
 local eval = require "roper.text.eval"
 local habits = require "roper.workbench.help.habits"
+local nestings = require "roper.workbench.session.repl.nesting"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -42,13 +43,18 @@ local function without_prompts(text, globals)
   return before and kind_of(text, globals) == "wrong" and before .. last or text
 end
 
--- Does the next line that is not empty continue the statement of line i? No statement or command
--- begins like that.
-local function is_continued(lines, i)
-  repeat
-    i = i + 1
-  until not lines[i] or lines[i]:find "%S"
-  local line = lines[i]
+-- For each line, the next one that is not empty.
+local function following(lines)
+  local list, line = {}, nil
+  for i = #lines, 1, -1 do
+    list[i] = line
+    line = lines[i]:find "%S" and lines[i] or line
+  end
+  return list
+end
+
+-- Does a line continue the statement before it? No statement or command begins like that.
+local function is_continuation(line)
   return line ~= nil and not commands.percent[line:match "^%s*%%(%a+)"]
     and (line:find "^%s*[:.+*/%%^<>=~|&)}%]]" ~= nil and not line:find "^%s*::"
       or line:find "^%s*and%f[^%w_]" ~= nil or line:find "^%s*or%f[^%w_]" ~= nil)
@@ -63,19 +69,26 @@ end
 -- Splits text into the parts that would run one after the other if its lines were typed, and the
 -- incomplete rest, or nil.
 local function split(text, globals)
-  local parts, open = {}, nil
+  local parts, open, nesting = {}, {}, nil
   local lines = escape.lines(text)
+  local next_lines = following(lines)
   for i, line in ipairs(lines) do
-    local kind = not open and commands.find(line, globals) and "command"
-    open = open and open .. "\n" .. line or line
-    kind = kind or is_continued(lines, i) and "incomplete" or kind_of_part(open, globals)
-    if not open:find "%S" then
-      open = nil
-    elseif kind ~= "incomplete" then
-      parts[#parts + 1], open = { source = open, kind = kind }, nil
+    local is_first = not open[1]
+    local kind = is_first and commands.find(line, globals) and "command"
+    open[#open + 1] = line
+    nesting = is_first and nestings.new() or nesting
+    nesting:add(line)
+    local is_long = nesting:is_open() and i < #lines and not habits.is_python(open[1])
+    if not kind and not is_long and not is_continuation(next_lines[i]) then
+      kind = kind_of_part(table.concat(open, "\n"), globals)
+    end
+    if is_first and not line:find "%S" then
+      open = {}
+    elseif kind and kind ~= "incomplete" then
+      parts[#parts + 1], open = { source = table.concat(open, "\n"), kind = kind }, {}
     end
   end
-  return parts, open
+  return parts, open[1] and table.concat(open, "\n")
 end
 
 -- The source of one chunk for all parts. It passes the values of expressions to its argument, a

@@ -51,10 +51,15 @@ function Editing:read(prompt, before)
   return line
 end
 
---- Adds input of one or several lines to the history.
+-- Can readline edit this text? Moves in vi mode never end in a line with invalid UTF-8.
+local function is_editable(text)
+  return utf8.len(text) ~= nil
+end
+
+--- Adds input of one or several lines to the history, unless it is invalid UTF-8.
 ---@param entry string
 function Editing:remember(entry)
-  if entry ~= self.newest and entry:find "%S" then
+  if entry ~= self.newest and entry:find "%S" and is_editable(entry) then
     self.newest = entry
     self.library.add_history(entry)
     if self.path then
@@ -63,9 +68,13 @@ function Editing:remember(entry)
   end
 end
 
--- The completions of the word from .. to - 1 of a line, for readline.
+-- The completions of the word from .. to - 1 of a line, for readline. Tab at the start of a further
+-- line indents it.
 function Editing:completions(line, from, to)
   local typed = line:sub(1, to - 1)
+  if self.before ~= "" and not typed:find "%S" then
+    return { "\t" }
+  end
   local ok, names, length = pcall(complete.names, self.before .. typed, _G)
   if not ok then
     return {}
@@ -97,7 +106,9 @@ function M.new()
     path = nil
   end
   for _, entry in ipairs(entries) do
-    library.add_history(entry)
+    if is_editable(entry) then
+      library.add_history(entry)
+    end
   end
   local self = setmetatable({ library = library, path = path, newest = entries[#entries],
     before = "" }, Editing)

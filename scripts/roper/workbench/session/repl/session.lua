@@ -224,7 +224,11 @@ end
 ---@param text string one or several lines
 ---@return string? rest incomplete input, to be passed again with more lines
 function Session:feed(text)
-  local parts, open = inputs.read(text, self.globals)
+  local ok, parts, open = eval.call(inputs.read, text, self.globals)
+  if not ok then
+    self:report(parts)
+    return nil
+  end
   self.is_alone = #parts == 1
   for _, part in ipairs(parts) do
     local command = part.kind == "command" and commands.find(part.source, self.globals)

@@ -18,6 +18,34 @@ describe("a line in the session", function()
     leave(screen)
   end)
 
+  it("is read in time if it is long, or one of many, also without bracketed paste", function()
+    scratch.write("plain.inputrc", "set enable-bracketed-paste off\n")
+    local screen = start(newcomer { INPUTRC = scratch.path "plain.inputrc" })
+    screen:type("s = '" .. ("a"):rep(300000) .. "'\r")
+    screen:expect("\n> ")
+    enter(screen, "#s", "300000\n")
+    for _, ends in ipairs { { "t = {", "}" }, { "t = {}; (function()", "end)()" } } do
+      screen:type(ends[1] .. "\r")
+      for i = 1, 40 do -- `script` writes without reading
+        screen:type(("\t-- a\r"):rep(300) .. ("-- %d\r"):format(i))
+        screen:expect(("-- %d\n>> "):format(i))
+      end
+      enter(screen, ends[2], "")
+      enter(screen, "#t", "0\n")
+    end
+    leave(screen)
+  end)
+
+  it("is indented by Tab if it continues input", function()
+    local screen = start()
+    begin(screen, "s = [[")
+    screen:type("\ta\r")
+    screen:expect("     a\n>> ")
+    enter(screen, "]]", "")
+    enter(screen, "#s", "3\n")
+    leave(screen)
+  end)
+
   -- Types text and a Tab, waits for the completed text, and discards it.
   local function completes(screen, text, expected)
     screen:type(text .. "\t")

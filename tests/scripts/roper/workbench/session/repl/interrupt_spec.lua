@@ -67,6 +67,20 @@ describe("Ctrl-C in the session", function()
     leave(screen)
   end)
 
+  it("ends no search that readline never ends: of a word in invalid UTF-8 in vi mode", function()
+    scratch.write("vi.inputrc", "set editing-mode vi\n")
+    local screen = start(sessions.newcomer {
+      INPUTRC = scratch.path "vi.inputrc", LC_ALL = "C.UTF-8" })
+    for _, bytes in ipairs { "\xFE\xA8", "\xC3", "\xCE\0", "\xED\xA0\x80", "\xF4\x90\x80\x80" } do
+      for _, move in ipairs { "W", "E" } do
+        survives(screen, "abc" .. bytes .. "\0270" .. move .. "i#", "#")
+      end
+    end
+    screen:type("'é€𝄞'\0270Wcc")
+    enter(screen, "#'é€𝄞'", "9\n")
+    leave(screen)
+  end)
+
   it("ends a list of completions, which is shown without a question", function()
     scratch.write("paging.inputrc", "set page-completions on\nset completion-query-items 5\n")
     for _, settings in ipairs { "/dev/null", scratch.path "paging.inputrc" } do
