@@ -1,6 +1,8 @@
 --- Calls of every C function on tensors or problems. A constructor returns the objects that may be
 -- closed during the call, and the call; its arguments make a list and options that attack.
 local core = require "roper.core"
+local operations = require "tests.operations"
+local tables = require "roper.base.tables"
 
 local calls = {}
 
@@ -45,8 +47,7 @@ function calls.contiguous()
   return { x }, function() return x:contiguous() end
 end
 
-for _, name in ipairs({ "add", "sub", "mul", "div", "pow", "maximum", "minimum", "remainder", "eq",
-  "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor" }) do
+for _, name in ipairs(tables.joined(operations.binary, operations.comparisons)) do
   calls[name] = function()
     local a, b = numbers({ 2, 3 }), numbers({ 3, 2 }):transpose(1, 2)
     return { a, b }, function() return core[name](a, b) end

@@ -1,5 +1,7 @@
 local arrays = require("tests.arrays")
 local gradients = require("tests.gradients")
+local operations = require("tests.operations")
+local tables = require("roper.base.tables")
 local roper = require("roper")
 
 --- Away from 0 and from halves, where some functions have corners and steps.
@@ -12,10 +14,7 @@ local function positive(x)
 end
 
 describe("gradients of unary functions", function()
-  local names = { "neg", "abs", "sign", "square", "floor", "ceil", "round", "sqrt", "exp", "log",
-    "sin", "cos", "tanh", "sigmoid", "softplus", "relu", "gelu", "gelu_tanh", "silu" }
-
-  for _, name in ipairs(names) do
+  for _, name in ipairs(tables.joined(operations.unary, operations.float_unary)) do
     it(name, function()
       roper.seed(1)
       local domain = (name == "sqrt" or name == "log") and positive or off_corners
@@ -52,8 +51,7 @@ describe("gradients of binary functions", function()
   end
   local domains = { div = positive, pow = positive, remainder = between }
 
-  for _, name in ipairs({ "add", "sub", "mul", "div", "pow", "maximum", "minimum",
-    "remainder" }) do
+  for _, name in ipairs(operations.binary) do
     it(name .. ", broadcast on either side", function()
       roper.seed(2)
       local domain = domains[name]

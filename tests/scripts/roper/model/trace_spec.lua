@@ -34,10 +34,9 @@ describe("Module:trace", function()
     end
   end)
 
-  it("returns the weights of attention by layer and head, for every kind of scheme", function()
-    for _, position in ipairs({ "none", "roper", "alibi", "shaw", "fox", "transformer_xl",
-      "cope" }) do
-      local model = models.small({ position = position })
+  it("returns the weights of attention by layer and head, for every scheme", function()
+    for _, position in ipairs(roper.position.list()) do
+      local model = models.small({ position = position, length = 30 })
       local trace = model:trace(tokens)
       for i, layer in ipairs(model.layers) do
         local x = trace[("layers.%d.attention_norm"):format(i)]

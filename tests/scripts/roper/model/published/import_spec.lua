@@ -4,13 +4,12 @@
 local core = require("roper.core")
 local files = require("roper.system.file")
 local models = require("tests.models")
+local positions = require("tests.positions")
 local roper = require("roper")
 local scratch = require("tests.scratch")
 local stdout = require("tests.stdout")
 
 local FIXTURES <const> = "tests/fixtures/published/"
-local NAMES <const> = { "gpt2", "gpt2_old", "pythia", "pythia_sequential", "llama", "llama_linear",
-  "llama_dynamic", "llama_yarn", "llama_longrope", "mistral", "qwen2" }
 
 -- A value for `changed` that removes a field.
 local ABSENT <const> = {}
@@ -53,7 +52,7 @@ describe("roper.import", function()
     return roper.import(FIXTURES .. name, options)(golden.tokens), golden.logits
   end
 
-  for _, name in ipairs(NAMES) do
+  for _, name in ipairs(positions.names("tests/fixtures/published", ".safetensors")) do
     it("computes the logits of transformers for " .. name, function()
       for _, pairing in ipairs({ "half", "interleaved" }) do
         local logits, golden = logits_of(name, { pairing = pairing })
