@@ -13,7 +13,9 @@ RpStatus rp_targets_count(const char *name, const RpTensor *targets, int64_t n, 
     if (id[i] == ignore)
       continue;
     if (id[i] < 0 || id[i] >= n)
-      return rp_fail(RP_BAD_ARGUMENT, "%s: expected targets from 0 to %lld, got %d as element %lld",
+      return rp_fail(RP_BAD_ARGUMENT,
+                     "%s: targets: expected classes from 0 to %lld, the number of logits minus 1, "
+                     "got %d as element %lld",
                      name, (long long)n - 1, id[i], (long long)i + 1);
     ++*counted;
   }

@@ -18,6 +18,13 @@ struct RpRotaryKept {
 
 enum { PARTS = 4 };
 
+/* The even number of features, of `dim`, that is nearest to `rotated`. */
+static long long nearest_even(double rotated, int64_t dim)
+{
+  const long long even = 2 * llrint(rotated / 2);
+  return even > dim ? even - 2 : even;
+}
+
 /* Set *pairs to fraction * dim / 2; RP_BAD_ARGUMENT if that is not an integer. */
 static RpStatus count_pairs(const char *name, double fraction, int64_t dim, int64_t *pairs)
 {
@@ -26,10 +33,11 @@ static RpStatus count_pairs(const char *name, double fraction, int64_t dim, int6
                    fraction);
   const double rotated = fraction * (double)dim, whole = rint(rotated);
   if (fabs(rotated - whole) > 1e-9 * (double)dim || fmod(whole, 2) != 0)
-    return rp_fail(
-        RP_BAD_ARGUMENT,
-        "rope: %s: expected an even number of rotated features, got %g of %lld, which is %g", name,
-        fraction, (long long)dim, rotated);
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "rope: %s: expected a fraction that rotates an even number of features, got %g, "
+                   "which rotates %g of %lld; the nearest is %lld / %lld",
+                   name, fraction, rotated, (long long)dim, nearest_even(rotated, dim),
+                   (long long)dim);
   *pairs = (int64_t)whole / 2;
   return RP_OK;
 }

@@ -37,11 +37,13 @@ static RpStatus read_header(RpFileReader *reader, json_t **header, int64_t *data
   if (status != RP_OK)
     return status;
   int64_t rest = reader->size - (int64_t)sizeof length;
-  if (length > LARGEST_HEADER || (int64_t)length > rest)
-    return rp_fail(RP_BAD_FILE,
-                   "%s: \"%s\": expected a header of at most %d bytes, within the %" PRId64
-                   " that follow, got %" PRIu64,
-                   reader->function, reader->path, LARGEST_HEADER, rest, length);
+  const int64_t largest = rest < LARGEST_HEADER ? rest : LARGEST_HEADER;
+  if (length > (uint64_t)largest)
+    return rp_fail(
+        RP_BAD_FILE,
+        "%s: \"%s\": expected the size of the header in the first 8 bytes, at most %" PRId64
+        ", got %" PRIu64 "; the file is truncated or not a safetensors file",
+        reader->function, reader->path, largest, length);
   char *text = rp_alloc(length);
   if (text == NULL)
     return RP_OUT_OF_MEMORY;

@@ -8,6 +8,7 @@ local options_of = require "roper.options.rows"
 local settings = require "roper.model.settings"
 local tables = require "roper.base.tables"
 local weights = require "roper.model.parameters"
+local tensor_file = require "roper.tensor.file"
 
 local M = tables.merged((require "roper.model.file"))
 
@@ -138,7 +139,7 @@ end
 
 -- Reads a training checkpoint: its tensors, its metadata, and the state in the metadata.
 local function read_training(path)
-  local tensors, metadata = core.load_safetensors(path)
+  local tensors, metadata = tensor_file.load_safetensors(path)
   if metadata.roper ~= "training" then
     error(path .. ": expected a training checkpoint, got another safetensors file", 0)
   end

@@ -9,6 +9,7 @@ local Module = modules.Module
 local position = require "roper.position"
 local settings = require "roper.model.settings"
 local weights = require "roper.model.parameters"
+local tensor_file = require "roper.tensor.file"
 
 local M = {}
 
@@ -48,7 +49,7 @@ function M.load(path)
   if is_folder then
     path = path:gsub("/+$", "") .. "/checkpoint.safetensors"
   end
-  local value, metadata = core.load(path)
+  local value, metadata = tensor_file.load(path)
   if not metadata then -- of npy
     return value
   elseif metadata.roper == "model" then
@@ -172,7 +173,7 @@ end
 function Module:load(path)
   arguments.self("Module:load", self, Module)
   arguments.check("load", "path", "string", path)
-  local tensors, metadata = core.load_safetensors(path)
+  local tensors, metadata = tensor_file.load_safetensors(path)
   local undo = settings.apply(path, self, model_metadata.settings_in(path, metadata))
   local ok, message = pcall(weights.load_state, path, self, "", tensors)
   if not ok then

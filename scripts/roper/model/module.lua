@@ -2,6 +2,7 @@
 local arguments = require "roper.options.arguments"
 local arity = require "roper.base.arity"
 local format = require "roper.text.format"
+local options_of = require "roper.options.rows"
 local registered = require "roper.options.registered"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
@@ -65,7 +66,7 @@ end
 --- also receives a cache or nil, and positions [batch, time] or nil. If the model has a method
 --- `cache`, like `Transformer`, generation computes each token only once.
 ---
---- Errors: the name is not a string.
+--- Errors: the name does not consist of letters, digits and _, or begins with a digit.
 ---
 ---     > Bigram = roper.nn.class "Bigram"
 ---     > function Bigram:init(o)
@@ -85,8 +86,8 @@ end
 ---@param name string
 ---@return Module class add methods to it
 function M.class(name)
-  if type(name) ~= "string" then
-    error("class: expected a name, got " .. type(name), 2)
+  if type(name) ~= "string" or not name:find "^[%a_][%w_]*$" then
+    error("class: expected a name of letters, digits and _, got " .. options_of.shown(name), 2)
   end
   local class = { name = name, is_module = true, __call = call, __tostring = summary }
   class.__index = class

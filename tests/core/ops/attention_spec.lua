@@ -344,7 +344,7 @@ describe("attention", function()
       { position = roper.position.rope({ dim = 6 }) })
     refused("the position scheme is for 6 features, got values %[2, 2, 5, 8%]",
       { position = roper.position.rope({ dim = 6, rotate = "vo" }) })
-    refused("rope: fraction: expected an even number of rotated features, got 0.3 of 8, which is",
+    refused("got 0.3, which rotates 2.4 of 8; the nearest is 2 / 8",
       { position = { type = "rope", fraction = 0.3 } })
     refused('rope: unknown option bse; did you mean "base"%? It takes dim, base',
       { position = { type = "roper", bse = 1 } })

@@ -166,7 +166,8 @@ describe("linear_cross_entropy", function()
       "expected floats of the same dtype and int32 targets, got x float32, weight float64")
     assert.error_matches(call(x, weight, bias, targets:to("float32")), "targets float32")
     assert.error_matches(call(x, weight, bias, targets + 1),
-      "linear_cross_entropy: expected targets from 0 to 4, got 5 as element 4")
+      "linear_cross_entropy: targets: expected classes from 0 to 4, the number of logits minus 1, "
+        .. "got 5 as element 4")
     assert.error_matches(call(x, weight, bias, targets, { rows = -1 }),
       "option rows: expected an integer from 0")
   end)

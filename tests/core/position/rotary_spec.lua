@@ -65,9 +65,9 @@ describe("rotary scheme", function()
       ["option dim: expected an integer from 1 to %d+, got 0"] = { dim = 0 },
       ["option dim: expected an integer from 1 to %d+, got 2.5"] = { dim = 2.5 },
       ["dim: expected 1 to 8192 features, got 10000"] = { dim = 10000 },
-      ["expected an even number of rotated features, got 1 of 5, which is 5"] = { dim = 5 },
-      ["number of rotated features, got 0.3 of 8, which is 2.4"] = { dim = 8, fraction = 0.3 },
-      ["value_fraction: expected an even number of rotated features, got 0.125 of 8"] =
+      ["got 1, which rotates 5 of 5; the nearest is 4 / 5"] = { dim = 5 },
+      ["got 0.3, which rotates 2.4 of 8; the nearest is 2 / 8"] = { dim = 8, fraction = 0.3 },
+      ["value_fraction: expected a fraction that rotates an even number of features, got 0.125"] =
         { dim = 8, value_fraction = 0.125 },
       ["fraction: expected a number from 0 to 1, got 1.5"] = { dim = 8, fraction = 1.5 },
       ["fraction: expected a number from 0 to 1, got %-1"] = { dim = 8, fraction = -1 },

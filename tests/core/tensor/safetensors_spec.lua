@@ -136,7 +136,8 @@ describe("safetensors", function()
 
     it("rejects an invalid header length", function()
       for _, length in ipairs({ 3, 100000001, 1 << 32, 1 << 63, -1 }) do
-        refused(string.pack("<i8", length) .. "{}", "expected a header of at most ")
+        refused(string.pack("<i8", length) .. "{}",
+          "expected the size of the header in the first 8 bytes, at most 2, got ")
       end
       refused(string.pack("<i8", 0) .. "{}", "header, line 1")
       refused(string.pack("<i8", 1) .. "{}", "header, line 1")

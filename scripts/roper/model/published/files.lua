@@ -2,6 +2,7 @@
 local core = require "roper.core"
 local files = require "roper.system.file"
 local tables = require "roper.base.tables"
+local tensor_file = require "roper.tensor.file"
 
 local M = {}
 
@@ -22,7 +23,8 @@ end
 ---@param path string
 ---@return table content
 function M.object(path)
-  return object(path, files.read(path) or error(("there is no file %s"):format(path), 0))
+  return object(path, files.read(path)
+    or error(path .. ": expected a JSON object, found no file", 0))
 end
 
 --- Does a folder contain a model in Hugging Face's layout?
@@ -54,7 +56,7 @@ end
 
 -- Adds the tensors of a shard.
 local function add_shard(tensors, path, names, index)
-  local found = core.load_safetensors(path)
+  local found = tensor_file.load_safetensors(path)
   for _, name in ipairs(tables.keys(found, names)) do
     if not names[name] then
       error(("%s: contains the tensor %s, which %s does not assign to it"):format(path, name,
@@ -76,7 +78,7 @@ end
 function M.tensors(folder)
   local single, index = ("%s/%s"):format(folder, SINGLE), ("%s/%s"):format(folder, INDEX)
   if files.stat(single) then
-    return (core.load_safetensors(single))
+    return (tensor_file.load_safetensors(single))
   elseif not files.stat(index) then
     local others = ""
     for _, name in ipairs(files.names(folder)) do

@@ -198,7 +198,7 @@ function M.value(value, columns)
 end
 
 --- The results of an expression as text, separated by tabs, or by newlines if one has several
---- lines.
+--- lines; as many as the print option `entries` says.
 ---
 ---     > roper.format.results(table.pack(1, "a"))
 ---     "1\9\"a\""
@@ -207,9 +207,14 @@ end
 function M.results(results)
   arguments.check("format.results", "results", "table", results)
   local texts, separator = {}, "\t"
-  for i = 1, results.n or #results do
-    texts[i] = M.value(results[i])
+  local count, columns = results.n or #results, width()
+  local shown = math.min(count, options.current.entries)
+  for i = 1, shown do
+    texts[i] = M.value(results[i], columns)
     separator = texts[i]:find "\n" and "\n" or separator
+  end
+  if count > shown then
+    texts[shown + 1] = ("%s %d more"):format(GAP, count - shown)
   end
   return table.concat(texts, separator)
 end

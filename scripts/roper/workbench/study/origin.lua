@@ -8,6 +8,7 @@ local files = require "roper.system.file"
 local hash = require "roper.base.hash"
 local plan = require "roper.workbench.study.sweep.plan"
 local tables = require "roper.base.tables"
+local tensor_file = require "roper.tensor.file"
 
 local M = {}
 
@@ -127,7 +128,7 @@ end
 local function read(config)
   local path, name, source = find(config)
   local bytes = files.read(path)
-  local tensors, metadata = core.load_safetensors(path)
+  local tensors, metadata = tensor_file.load_safetensors(path)
   local prefix = metadata.roper == "training" and PREFIX or ""
   local step = prefix ~= "" and require("roper.model.checkpoint").training_step(path)
   local parameters = {}

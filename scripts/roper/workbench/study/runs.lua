@@ -11,6 +11,7 @@ local schema = require "roper.options.schema"
 local provenance = require "roper.training.provenance"
 local snapshots = require "roper.training.snapshots"
 local tables = require "roper.base.tables"
+local tensor_file = require "roper.tensor.file"
 
 local M = {}
 
@@ -216,7 +217,7 @@ local function tensors_of(run, name)
   if not files.stat(path) then
     error(("runs: %s has no %s"):format(run.folder, name), 0)
   end
-  local tensors, metadata = core.load_safetensors(path)
+  local tensors, metadata = tensor_file.load_safetensors(path)
   local there = files.parse(metadata.config or "{}") or {}
   for _, difference in ipairs(M.differences(there, as_run(run.config, there))) do
     if there[difference.field] ~= nil then

@@ -41,7 +41,10 @@ describe("nn.class", function()
   end)
 
   it("reports missing methods of a class", function()
-    assert.error_matches(function() nn.class() end, "class: expected a name, got nil")
+    for _, name in ipairs({ "", "a b", "2nd", "x.y", "line\n", "\27[31m", false, 5 }) do
+      assert.error_matches(function() nn.class(name) end,
+        "class: expected a name of letters, digits and _, got ", 1, true)
+    end
     assert.error_matches(function() nn.class("Own")()(1) end,
                          "Own: expected a method forward, found none")
   end)

@@ -228,7 +228,7 @@ describe("nn.Transformer", function()
     refuses({ heads = 2.5 }, "option heads: expected a positive integer, got 2.5")
     refuses({ d_model = 10, heads = 4 },
       "expected d_model divisible by heads, got d_model 10 and 4 heads")
-    refuses({ d_model = 12, heads = 4 }, "expected an even number of rotated features, got 1 of 3")
+    refuses({ d_model = 12, heads = 4 }, "got 1, which rotates 3 of 3")
     refuses({ dropout = 0 / 0 }, "option dropout: expected")
     refuses({ norm = "both" }, 'option norm: expected one of pre, post, got "both"')
     refuses({ position = "rop" }, 'got "rop"; did you mean "rope"')

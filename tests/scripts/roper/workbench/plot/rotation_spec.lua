@@ -80,8 +80,8 @@ describe("plot.rotation", function()
     refuses("plot.rotation: pairs: expected integers from 1 to 2, got 3 as element 2",
             core.zeros({ 4 }), "rope", 1, { pairs = { 1, 3 } })
     refuses("plot.rotation: expected finite numbers in pair 1, got nan", { NAN, 0 }, "rope")
-    refuses("plot.rotation: rope: fraction: expected an even number of rotated features, got 1 "
-      .. "of 3, which is 3", { 1, 2, 3 }, "rope")
+    refuses("plot.rotation: rope: fraction: expected a fraction that rotates an even number of "
+      .. "features, got 1, which rotates 3 of 3; the nearest is 2 / 3", { 1, 2, 3 }, "rope")
   end)
 
   it("raises the error of a scheme that cannot be created", function()
