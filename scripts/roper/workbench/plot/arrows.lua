@@ -13,8 +13,19 @@ local MOST <const> = 64
 local ARC_POINTS <const> = 32
 local MARGIN <const> = 0.05 -- share of the plane, on each side
 local TINIEST <const> = 1e-9 -- smallest half-width of a plane, relative to its coordinates
-local FIELDS <const> = { x = "any?", y = "any?", from = "any?", label = "string?",
-  dashed = "boolean?", turned = "number?" }
+
+local FIELDS <const> = options_of.define("plot.Arrow", {
+  text = "or {x, y}, optionally with the fields below `y`",
+  { "x", "any?", nil, "from the tail to the tip", type = "number" },
+  { "y", "any?", nil, "from the tail to the tip", type = "number" },
+  { "from", "any?", nil, "{x, y}, the tail, such as the tip of another arrow; by default {0, 0}",
+    type = "tensor|number[]" },
+  { "label", "string?", nil, "beside the arrow, or below the plot in the terminal; arrows with the "
+    .. "same label share a colour" },
+  { "dashed", "boolean", false },
+  { "turned", "number?", nil, "the angle, in radians, by which the arrow has been rotated about "
+    .. "its tail; the path of its tip is then drawn too" },
+})
 
 --- Returns the arc from one tip to another around a centre.
 ---@param x1 number from the centre to the first tip

@@ -63,8 +63,16 @@ local function has_names(value)
   return false
 end
 
-local FIELDS <const> = { x = "any?", y = "any", low = "any?", high = "any?", label = "string?",
-  dashed = "boolean?" }
+local FIELDS <const> = options_of.define("plot.Series", {
+  text = "a line, or a group of points or bars",
+  { "y", "any", nil, "one number for each point; nan and inf are gaps", type = "tensor|number[]" },
+  { "x", "any?", nil, "one number for each point; by default 1, 2, ...", type = "tensor|number[]" },
+  { "low", "any?", nil, "lower edge of a shaded band, such as the mean - standard error",
+    type = "tensor|number[]" },
+  { "high", "any?", nil, "upper edge of the band", type = "tensor|number[]" },
+  { "label", "string?", nil, "in the legend; series with the same label share a colour" },
+  { "dashed", "boolean", false, "draw a dashed line" },
+})
 
 -- Reads a series from a table with its fields, or from a list of its y.
 local function read_series(what, given)

@@ -12,36 +12,27 @@ local M = {}
 
 local MOST_BARS <const> = 200
 
----@class plot.Options options of every plot
----@field title? string = ""; text above the plot
----@field xlabel? string = ""; label of the horizontal axis
----@field ylabel? string = ""; label of the vertical axis
----@field legend? boolean = true; draw a legend if series have labels
----@field width? integer width of a file in pixels (560 by default; 460 for arrows), or of text in
----   columns (by default that of the terminal)
----@field height? integer height of a file in pixels (400 by default; 480 for a heatmap), or of the
----   plot area in lines of text
----@field file? string the file to write, if it is not passed as an argument
----@field format? "svg"|"png"|"pdf"|"text"|"window" format of the file; by default, that of its
----   extension (.svg, .png, .pdf, .txt). Without a file, the plot is returned as a string in this
----   format or, for "window", opened in a window
+local SIZE <const> = { smallest = 1, largest = 10000 } -- pixels or columns
 
-local SIZE <const> = { { smallest = 1, largest = 10000 } } -- pixels or columns
-local COMMON <const> = { title = { "string", "" }, xlabel = { "string", "" },
-  ylabel = { "string", "" }, legend = { "boolean", true }, width = SIZE, height = SIZE,
-  file = "string?", format = { output.FORMATS } }
-
----@class plot.Series a line, or a group of points or bars
----@field y tensor|number[] one number for each point; nan and inf are gaps
----@field x? tensor|number[] one number for each point; by default 1, 2, ...
----@field low? tensor|number[] lower edge of a shaded band, such as the mean - standard error
----@field high? tensor|number[] upper edge of the band
----@field label? string in the legend; series with the same label share a colour
----@field dashed? boolean = false; draw a dashed line
+local PLOT <const> = options_of.define("plot.Options", {
+  text = "options of every plot",
+  { "title", "string", "", "text above the plot" },
+  { "xlabel", "string", "", "label of the horizontal axis" },
+  { "ylabel", "string", "", "label of the vertical axis" },
+  { "legend", "boolean", true, "draw a legend if series have labels" },
+  { "width", SIZE, nil, "width of a file in pixels (560 by default; 460 for arrows), or of text in "
+    .. "columns (by default that of the terminal)" },
+  { "height", SIZE, nil, "height of a file in pixels (400 by default; 480 for a heatmap), or of "
+    .. "the plot area in lines of text" },
+  { "file", "string?", nil, "the file to write, if it is not passed as an argument" },
+  { "format", output.FORMATS, nil, "format of the file; by default, that of its extension (.svg, "
+    .. ".png, .pdf, .txt). Without a file, the plot is returned as a string in this format or, for "
+    .. '"window", opened in a window' },
+})
 
 -- Returns the checked options of a plot, and a figure with the common fields. `file` can be omitted
 -- before `options`.
-local function read(name, extra, file, options)
+local function read(name, rows, file, options)
   if options == nil and type(file) == "table" then
     file, options = nil, file
   end
@@ -49,7 +40,7 @@ local function read(name, extra, file, options)
     error(("%s: expected a file name or a table of options after the data, got %s; points with "
       .. "x are written {x = ..., y = ...}"):format(name, file and data.kind(file) or "a list"), 0)
   end
-  local o = options_of.check(name, options, tables.merged(COMMON, extra), 0)
+  local o = options_of.check(name, options, rows, 0)
   if file and o.file then
     error(name .. ": expected one file, got one as an argument and one as an option", 0)
   end
@@ -89,9 +80,6 @@ local function drop_unscaled(list, is_log)
   end
 end
 
-local CURVES <const> = { xrange = "table?", yrange = "table?", logx = { "boolean", false },
-  logy = { "boolean", false } }
-
 -- Draws lines or points in a figure from `read`.
 local function show_curves(o, figure, style, values)
   figure.kind, figure.series = "curves", data.series(figure.name, values)
@@ -109,11 +97,17 @@ local function show_curves(o, figure, style, values)
   return output.show(figure, o.file, o.format)
 end
 
----@class plot.CurveOptions: plot.Options
----@field xrange? number[] {low, high} of the horizontal axis; by default the range of the data
----@field yrange? number[] {low, high} of the vertical axis; by default the range of the data
----@field logx? boolean = false; logarithmic horizontal axis; numbers not above 0 are gaps
----@field logy? boolean = false; logarithmic vertical axis; numbers not above 0 are gaps
+local RANGE <const> = "number[]"
+
+local CURVES <const> = options_of.define("plot.CurveOptions", {
+  parent = "plot.Options",
+  { "xrange", "table?", nil, "{low, high} of the horizontal axis; by default the range of the data",
+    type = RANGE },
+  { "yrange", "table?", nil, "{low, high} of the vertical axis; by default the range of the data",
+    type = RANGE },
+  { "logx", "boolean", false, "logarithmic horizontal axis; numbers not above 0 are gaps" },
+  { "logy", "boolean", false, "logarithmic vertical axis; numbers not above 0 are gaps" },
+})
 
 --- Draws lines through points. Series with labels get a legend; series with low and high get a
 --- shaded band. Without a file, the plot is drawn in the terminal.
@@ -163,12 +157,15 @@ function M.scatter(values, file, options)
   return show_curves(o, figure, "points", values)
 end
 
----@class plot.HistogramOptions: plot.Options
----@field bins? integer number of bins of equal width, at most 1000; by default the larger of the
----   numbers by the rules of Sturges and of Freedman and Diaconis; or, if the values are whole
----   numbers in a small range, one bin for each number
----@field range? number[] {low, high} of the bins; by default from the smallest to the largest value
----@field logy? boolean = false; logarithmic counts; empty bins are gaps
+local HISTOGRAM <const> = options_of.define("plot.HistogramOptions", {
+  parent = "plot.Options",
+  { "bins", { smallest = 1, largest = 1000 }, nil, "number of bins of equal width; by default the "
+    .. "larger of the numbers by the rules of Sturges and of Freedman and Diaconis; or, if the "
+    .. "values are whole numbers in a small range, one bin for each number" },
+  { "range", "table?", nil, "{low, high} of the bins; by default from the smallest to the largest "
+    .. "value", type = RANGE },
+  { "logy", "boolean", false, "logarithmic counts; empty bins are gaps" },
+})
 
 --- Draws a histogram: the number of values in each bin. A value on an edge belongs to the bin above
 --- it; the largest value belongs to the last bin. Values that are not finite or outside the range
@@ -191,17 +188,19 @@ end
 ---@param options? plot.HistogramOptions
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.hist(values, file, options)
-  local o, figure = read("plot.hist", { bins = { { smallest = 1, largest = 1000 } },
-    range = "table?", logy = { "boolean", false } }, file, options)
+  local o, figure = read("plot.hist", HISTOGRAM, file, options)
   local series
   series, figure.note = require("roper.workbench.plot.histogram").series(values, o)
   figure.ylabel = o.ylabel ~= "" and figure.ylabel or "count"
   return show_curves(o, figure, "lines", series)
 end
 
----@class plot.BarOptions: plot.Options
----@field names? string[] labels of the bars; by default 1, 2, ...
----@field yrange? number[] {low, high} of the values; by default the range of the data and 0
+local BARS <const> = options_of.define("plot.BarOptions", {
+  parent = "plot.Options",
+  { "names", "table?", nil, "labels of the bars; by default 1, 2, ...", type = "string[]" },
+  { "yrange", "table?", nil, "{low, high} of the values; by default the range of the data and 0",
+    type = RANGE },
+})
 
 -- Reads the bars of every series, which must have the same number of bars.
 local function read_bars(name, values)
@@ -236,7 +235,7 @@ end
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.bar(values, file, options)
   local name = "plot.bar"
-  local o, figure = read(name, { names = "table?", yrange = "table?" }, file, options)
+  local o, figure = read(name, BARS, file, options)
   local count
   figure.kind = "bars"
   figure.series, count = read_bars(name, values)
@@ -251,14 +250,17 @@ function M.bar(values, file, options)
   return output.show(figure, o.file, o.format)
 end
 
----@class plot.HeatmapOptions: plot.Options
----@field range? number[] {low, high} of the colours; by default the range of the data
----@field palette? "viridis"|"diverging" by default "diverging", around 0, if the data have both
----   signs, otherwise "viridis"
----@field rows? string[] labels of the rows; by default numbers
----@field columns? string[] labels of the columns; by default numbers
----@field first_row? integer = 1; number of the first row
----@field first_column? integer = 1; number of the first column, such as 0 for distances
+local HEATMAP <const> = options_of.define("plot.HeatmapOptions", {
+  parent = "plot.Options",
+  { "range", "table?", nil, "{low, high} of the colours; by default the range of the data",
+    type = RANGE },
+  { "palette", { "viridis", "diverging" }, nil, 'by default "diverging", around 0, if the data '
+    .. 'have both signs, otherwise "viridis"' },
+  { "rows", "table?", nil, "labels of the rows; by default numbers", type = "string[]" },
+  { "columns", "table?", nil, "labels of the columns; by default numbers", type = "string[]" },
+  { "first_row", "integer", 1, "number of the first row" },
+  { "first_column", "integer", 1, "number of the first column, such as 0 for distances" },
+})
 
 --- Draws a matrix as colours, with its first row at the top; in a terminal without colours, as
 --- shades of grey. Values that are not finite are left blank. If there are more cells than fit,
@@ -279,9 +281,7 @@ end
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.heatmap(matrix, file, options)
   local name = "plot.heatmap"
-  local o, figure = read(name, { range = "table?", rows = "table?", columns = "table?",
-    first_row = { "integer", 1 }, first_column = { "integer", 1 },
-    palette = { { "viridis", "diverging" } } }, file, options)
+  local o, figure = read(name, HEATMAP, file, options)
   figure.kind, figure.gap = "matrix", "nan"
   figure.first_row, figure.first_column = o.first_row, o.first_column
   figure.matrix = data.matrix(name, matrix)
@@ -292,8 +292,11 @@ function M.heatmap(matrix, file, options)
   return output.show(figure, o.file, o.format)
 end
 
----@class plot.RotationOptions: plot.Options
----@field pairs? integer[] pairs to draw, from 1; by default the first seven
+local ROTATION <const> = options_of.define("plot.RotationOptions", {
+  parent = "plot.Options",
+  { "pairs", "table?", nil, "pairs to draw, from 1; by default the first seven",
+    type = "integer[]" },
+})
 
 --- Draws the pairs of features of a vector as arrows in the plane: dashed before the scheme rotates
 --- them to a position, solid after it, with the path of the tip.
@@ -328,7 +331,7 @@ function M.rotation(x, scheme, position, file, options)
   if type(position) == "string" or type(position) == "table" and file == nil then
     position, file, options = nil, position, file
   end
-  local o, figure = read("plot.rotation", { pairs = "table?" }, file, options)
+  local o, figure = read("plot.rotation", ROTATION, file, options)
   position = position == nil and 1 or position
   if type(position) ~= "number" or position - position ~= 0 then
     error("plot.rotation: expected a finite number as position, got "
@@ -345,17 +348,6 @@ function M.rotation(x, scheme, position, file, options)
   end
   return output.show(figure, o.file, o.format)
 end
-
----@class plot.Arrow or {x, y}, optionally with the fields below `y`
----@field x number from the tail to the tip
----@field y number from the tail to the tip
----@field from? tensor|number[] {x, y}, the tail, such as the tip of another arrow; by default
----   {0, 0}
----@field label? string beside the arrow, or below the plot in the terminal; arrows with the same
----   label share a colour
----@field dashed? boolean = false
----@field turned? number the angle, in radians, by which the arrow has been rotated about its tail;
----   the path of its tip is then drawn too
 
 --- Draws arrows in one plane; both axes have the same scale.
 ---
@@ -381,18 +373,22 @@ end
 ---@param options? plot.Options
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.arrows(list, file, options)
-  local o, figure = read("plot.arrows", {}, file, options)
+  local o, figure = read("plot.arrows", PLOT, file, options)
   figure.kind, figure.is_square, figure.is_tagged = "curves", true, true
   figure.series, figure.x, figure.y = require("roper.workbench.plot.arrows").series(list)
   return output.show(figure, o.file, o.format)
 end
 
----@class plot.AttentionOptions: plot.Options
----@field tokens? string[]|string a label for each key, of which the last are those of the queries;
----   the characters of a string are labels
----@field causal? boolean leave keys after the query blank; by default, if all their weights are 0
----@field distance? boolean = false; columns are distances i - j from the query instead of keys
----@field range? number[] {low, high} of the colours; by default from 0 to the largest weight
+local ATTENTION <const> = options_of.define("plot.AttentionOptions", {
+  parent = "plot.Options",
+  { "tokens", "string|table?", nil, "a label for each key, of which the last are those of the "
+    .. "queries; the characters of a string are labels", type = "string[]|string" },
+  { "causal", "boolean?", nil, "leave keys after the query blank; by default, if all their weights "
+    .. "are 0" },
+  { "distance", "boolean", false, "columns are distances i - j from the query instead of keys" },
+  { "range", "table?", nil, "{low, high} of the colours; by default from 0 to the largest weight",
+    type = RANGE },
+})
 
 --- Draws the attention weights of one head as colours: a row for each query, a column for each key.
 --- If there are fewer queries than keys, the last query has the position of the last key. Positions
@@ -419,8 +415,7 @@ end
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.attention(weights, file, options)
   local name = "plot.attention"
-  local o, figure = read(name, { tokens = "string|table?", causal = "boolean?",
-    distance = { "boolean", false }, range = "table?" }, file, options)
+  local o, figure = read(name, ATTENTION, file, options)
   figure = tables.merged(figure, require("roper.workbench.plot.attention").figure(weights, o))
   figure.kind, figure.range = "matrix", data.range(name .. ": range", o.range)
   figure.xlabel = o.xlabel ~= "" and figure.xlabel or o.distance and "distance i - j" or "key"
@@ -428,16 +423,19 @@ function M.attention(weights, file, options)
   return output.show(figure, o.file, o.format)
 end
 
----@class plot.PositionOptions: plot.CurveOptions
----@field distance? integer = 64; the largest distance; that of the longest input of a model, if it
----   is below 64
----@field dim? integer = 64; features of a head; only without a model
----@field heads? integer = 8; number of heads; only without a model
----@field layer? integer the layer of a model to draw; by default, each layer
----@field head? integer the head to draw; by default, all heads are averaged
----@field draws? integer = 64; number of random queries and keys
----@field same? boolean = false; use each query as the key: the score of a token with an equal token
----@field seed? integer = 1; seed of the random draws
+local POSITION <const> = options_of.define("plot.PositionOptions", {
+  parent = "plot.CurveOptions",
+  { "distance", "size?", nil, "the largest distance; that of the longest input of a model, if it "
+    .. "is below 64", shown = "64" },
+  { "dim", "size?", nil, "features of a head; only without a model", shown = "64" },
+  { "heads", "size?", nil, "number of heads; only without a model", shown = "8" },
+  { "layer", "size?", nil, "the layer of a model to draw; by default, each layer" },
+  { "head", "size?", nil, "the head to draw; by default, all heads are averaged" },
+  { "draws", "size", 64, "number of random queries and keys" },
+  { "same", "boolean", false, "use each query as the key: the score of a token with an equal "
+    .. "token" },
+  { "seed", "integer", 1, "seed of the random draws" },
+})
 
 --- Draws the scores of random queries and keys against the distance i - j: their mean over many
 --- draws, and the standard deviation as a band. Several schemes are drawn in one plot, with the
@@ -467,9 +465,7 @@ end
 ---@param options? plot.PositionOptions
 ---@return string? result the file; without a file but with a format, the plot itself
 function M.position(scheme, file, options)
-  local o, figure = read("plot.position", tables.merged(CURVES, { distance = "size?", dim = "size?",
-    heads = "size?", layer = "size?", head = "size?", draws = { "size", 64 },
-    same = { "boolean", false }, seed = { "integer", 1 } }), file, options)
+  local o, figure = read("plot.position", POSITION, file, options)
   local series = require("roper.workbench.plot.position").series(scheme, o)
   figure.xlabel = o.xlabel ~= "" and figure.xlabel or "distance i - j"
   figure.ylabel = o.ylabel ~= "" and figure.ylabel or "score"

@@ -208,7 +208,7 @@ describe("documentation", function()
         end
       end
     end
-    for class in require("roper.options.rows").comments():gmatch("%-%-%-@class ([%w_]+)") do
+    for class in require("roper.options.rows").comments():gmatch("%-%-%-@class ([%w_.]+)") do
       problems[#problems + 1] = declared[class] and class .. " is declared in rows and in a comment"
         or nil
       declared[class] = "rows"
