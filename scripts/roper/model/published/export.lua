@@ -145,9 +145,9 @@ local function verify(model, folder, o)
 end
 
 options_of.define("ExportOptions", {
-  { "type", TYPES, nil, "model_type of config.json; by default the first that fits" },
-  { "length", "size?", nil, "max_position_embeddings of config.json; by default the option "
-    .. "`length` of the model, or 2048" },
+  { "type", TYPES, nil, "the model_type of config.json; by default the first that fits" },
+  { "length", "size?", nil, "the max_position_embeddings of config.json; by default the option "
+    .. "`length` of the model, for a run its longest sequence, or 2048" },
 })
 
 --- Writes a Transformer in Hugging Face's layout: a folder with config.json and model.safetensors,

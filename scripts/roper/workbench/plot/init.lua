@@ -159,9 +159,9 @@ end
 
 local HISTOGRAM <const> = options_of.define("plot.HistogramOptions", {
   parent = "plot.Options",
-  { "bins", { smallest = 1, largest = 1000 }, nil, "number of bins of equal width; by default the "
-    .. "larger of the numbers by the rules of Sturges and of Freedman and Diaconis; or, if the "
-    .. "values are whole numbers in a small range, one bin for each number" },
+  { "bins", { smallest = 1, largest = 1000 }, nil, "by default, the larger of the numbers by the "
+    .. "rules of Sturges and of Freedman and Diaconis, or, for whole numbers in a small range, one "
+    .. "bin for each; otherwise the number of bins of equal width" },
   { "range", "table?", nil, "{low, high} of the bins; by default from the smallest to the largest "
     .. "value", type = RANGE },
   { "logy", "boolean", false, "logarithmic counts; empty bins are gaps" },

@@ -46,19 +46,27 @@ local function say_machine()
   end
 end
 
+local of_sweep <const> = options_of.rows "SweepOptions"
+
+local OPTIONS <const> = options_of.define("StudyOptions", {
+  { "experiment", "string", designs.EXPERIMENT },
+  { "methods", "table?", nil, "position schemes; by default those of the design",
+    type = "string[]" },
+  { "seeds", "size?", nil, "runs of each method; by default as in the experiment's design" },
+  { "folder", "string?", nil, "folder of the runs and the report; runs/study/EXPERIMENT by "
+    .. "default. Finished runs in it are skipped" },
+  { "fields", "table", {}, "more fields of the experiment" },
+  of_sweep.jobs, of_sweep.stream, of_sweep.resume_command,
+})
+
 --- Runs the main comparison of an experiment by the design in its file.
 ---
 --- Errors: an unknown experiment, method or field; position or seed among the fields; an identity
 --- fails.
----@param options table? experiment = "substring_prefix"; methods, seeds (runs of each): those of
----   the Design by default; folder: "runs/study/" and the experiment's name by default; fields:
----   more fields of the experiment; jobs, stream, resume_command: as for `sweep.run`
+---@param options? StudyOptions
 ---@return table identities, sweep (from `sweep.read`), failed: trials, page: path of the report
 function M.run(options)
-  local o = options_of.check("study", options, { experiment = { "string", designs.EXPERIMENT },
-    methods = "table?", seeds = "size?",
-    folder = "string?", fields = { "table", {} }, jobs = "size?",
-    stream = { "any", io.stderr }, resume_command = "string?" })
+  local o = options_of.check("study", options, OPTIONS)
   if o.methods and #o.methods == 0 then
     error("study: methods: expected a list of position schemes, got an empty one", 2)
   elseif o.fields.position or o.fields.seed then
@@ -79,7 +87,7 @@ function M.run(options)
   local measure = measures.with_curves(measures.main { o.experiment })[1]
   local sweep, failed = sweeps.run { what = o.experiment, fields = fields, folder = folder,
     jobs = o.jobs, stream = o.stream, resume_command = o.resume_command,
-    chart = live_curves.following(folder, measure, o.stream) }
+    chart = live_curves.following(folder, measure, o.stream or io.stderr) }
   local view = reports.of(sweep)
   say("\n" .. reports.text(view))
   local means = curve.means((curve.runs(sweep, measure.curve.field)))

@@ -293,19 +293,25 @@ local function leave(held, is_open, message)
   pcall(held.leave, held, state, message)
 end
 
+local OPTIONS <const> = options_of.define("RunOptions", {
+  { "run", "string?", nil, "folder for configuration, metrics, samples, checkpoints and result" },
+  { "claim", "table?", nil, "the claim on that folder, taken if it is missing" },
+  { "resume", "boolean", false, "resume from its checkpoint" },
+  { "progress", "any?", nil, "as for `train`, like `name` and `ranks`" },
+  { "name", "string?" },
+  { "ranks", "table?" },
+})
+
 --- Runs a configuration to its end. With several ranks, each calls this function; the first claims
 --- the folder, and the others read the checkpoint to resume from there.
 ---@param config table from `experiment.configure`
----@param options table? run: folder for configuration, metrics, samples, checkpoints and result;
----   claim: the claim on that folder, taken if it is missing; resume = false: resume from its
----   checkpoint; progress, name, ranks: as for `train`
+---@param options? RunOptions
 ---@return table? result nil on all ranks but the first; config; parameters; seconds of training
 ---   (all sessions of a resumed run) and measuring; the results of `problems.measure` or
 ---   `language.measure`; steps_to_90 for problems (or nil); last_half: mean training loss over the
 ---   last half of the steps; metrics, samples, model, task
 function M.run(config, options)
-  local o = options_of.check("run", options, { run = "string?", claim = "table?",
-    resume = { "boolean", false }, progress = "any?", name = "string?", ranks = "table?" })
+  local o = options_of.check("run", options, OPTIONS)
   local held, is_open = o.claim, false
   if o.run and not held and is_first(o.ranks) then
     held = take(o.run)

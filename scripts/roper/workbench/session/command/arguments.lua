@@ -1,7 +1,12 @@
 --- Arguments and checks that several commands share.
-local options = require "roper.options.rows"
+local options_of = require "roper.options.rows"
 
 local M = {}
+
+-- The modules that declare options of commands.
+local DECLARED_IN <const> = { ExportOptions = "roper.model.published.export",
+  ReportOptions = "roper.workbench.study.report", SweepOptions = "roper.workbench.study.sweep",
+  StudyOptions = "roper.workbench.study.quick_study" }
 
 --- Creates a converter for argparse that accepts the numbers of a kind.
 ---@param option string its name, for the message
@@ -11,9 +16,34 @@ function M.number(option, kind)
   return function(text)
     local number = tonumber(text)
     number = math.tointeger(number) or number
-    local expected = options.mismatch(kind, number)
+    local expected = options_of.mismatch(kind, number)
     return not expected and number or nil,
       ("%s: expected %s, got %s"):format(option, expected, text)
+  end
+end
+
+--- Defines options of a function as options of a command: their kinds, choices and descriptions are
+--- those of their rows.
+---@param command table of argparse
+---@param class string of the options
+---@param names table[] each a name, or {name, the word for its value in help}
+function M.define_options(command, class, names)
+  require(DECLARED_IN[class])
+  for _, entry in ipairs(names) do
+    local name, word = table.unpack(type(entry) == "table" and entry or { entry, "N" })
+    local row = options_of.rows(class)[name]
+    local kind, text = row[2], row[4]:gsub("`", "")
+    local option = command:option("--" .. name)
+      :description(text:sub(1, 1):upper() .. text:sub(2) .. ".")
+    if type(kind) == "table" then
+      option:choices(kind)
+    else
+      kind = kind:gsub("%?$", "")
+      option:argname(word)
+      if kind ~= "string" then
+        option:convert(M.number("--" .. name, kind))
+      end
+    end
   end
 end
 
@@ -145,13 +175,6 @@ function M.define_run(command)
     end)
     :description("The last checkpoint (last), the one with the smallest test loss (best), or the "
       .. "snapshot of a step.")
-end
-
---- Defines the option that compares methods at the best values of a field.
----@param command table of argparse
-function M.define_select(command)
-  command:option("--select"):argname("FIELD"):description("Compare methods at their best value of "
-    .. "this field, such as rate: chosen on the first third of the seeds, compared on the others.")
 end
 
 --- Raises an error if trials failed.

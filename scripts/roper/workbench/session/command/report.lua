@@ -6,24 +6,15 @@ return {
   summary = "Print the table of a sweep and write its report as a page.",
   define = function(command)
     command:argument("sweep"):argname("SWEEP"):description "The folder of a sweep, or of a run."
-    for _, option in ipairs {
-      { "--layer", "Layer of the attention maps; by default that of the clearest head." },
-      { "--head", "Head of the attention maps." },
-      { "--problem", "Number of the problem in the attention maps; by default one with a long "
-        .. "answer." },
-    } do
-      command:option(option[1]):argname("N"):convert(arguments.number(option[1], "size"))
-        :description(option[2])
-    end
-    command:option("--baseline"):argname("METHOD")
-      :description "Compare every other method with this one, instead of every pair."
+    arguments.define_options(command, "ReportOptions", { "layer", "head", "problem",
+      { "baseline", "METHOD" } })
     command:option("--csv"):argname("DIR")
       :description "Also write results, metrics, configurations and differences as CSV files."
     command:option("--latex"):argname("DIR")
       :description "Also write tables (booktabs) and figures (PDF) for LaTeX."
     command:option("--method"):argname("METHOD"):count("*")
       :description "Show only this method; can be repeated. Colours and marks stay the same."
-    arguments.define_select(command)
+    arguments.define_options(command, "ReportOptions", { { "select", "FIELD" } })
   end,
   run = function(parsed)
     local report = require "roper.workbench.study.report"

@@ -11,13 +11,7 @@ return {
       .. ("; %s by default."):format(design.EXPERIMENT))
     arguments.define_fields(command, "field=value",
       "Fields of the experiment to set, such as preset=smoke steps=500.", experiment)
-    command:option("--seeds"):argname("N"):convert(arguments.number("--seeds", "size"))
-      :description "Runs of each method; by default as in the experiment's design."
-    command:option("--folder"):argname("DIR")
-      :description("Folder of the runs and the report; runs/study/EXPERIMENT by default. "
-        .. "Finished runs in it are skipped.")
-    command:option("--jobs"):argname("N"):convert(arguments.number("--jobs", "size"))
-      :description "Number of processes; by default one for each thread of the machine."
+    arguments.define_options(command, "StudyOptions", { "seeds", { "folder", "DIR" }, "jobs" })
   end,
   run = function(parsed)
     local fields = arguments.fields(parsed, "experiment")

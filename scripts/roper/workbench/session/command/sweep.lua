@@ -27,17 +27,13 @@ return {
     arguments.define_fields(command, "field=values",
       "Values of fields, such as position=rope,roper seed=1..10 preset=mini. Options of a position "
       .. "scheme are in braces, and need quotes: 'position=rope,yarn{factor=4}'.")
-    command:option("--folder"):argname("DIR")
-      :description "Folder of the sweep; runs/NAME by default."
+    arguments.define_options(command, "SweepOptions", { { "folder", "DIR" } })
     arguments.define_from(command)
-    command:option("--jobs"):argname("N"):convert(arguments.number("--jobs", "size"))
-      :description "Number of processes; by default one for each thread of the machine."
-    command:option("--threads"):argname("N"):convert(arguments.number("--threads", "size"))
-      :description "Threads of each process; by default an equal share."
+    arguments.define_options(command, "SweepOptions", { "jobs", "threads" })
     command:flag("--worker"):description("Run trials in this process only, until no unclaimed "
       .. "trial is left. For mpirun, GNU parallel (with -N0), job arrays, and machines that share "
       .. "the folder.")
-    arguments.define_select(command)
+    arguments.define_options(command, "ReportOptions", { { "select", "FIELD" } })
   end,
   run = function(parsed)
     local problem = arguments.add_from(parsed)

@@ -78,19 +78,25 @@ local function selected(sweep, field)
   return selection, field and selections.apply(sweep, selection) or nil
 end
 
+local OPTIONS <const> = options_of.define("ReportOptions", {
+  { "layer", "size?", nil, "layer of the attention maps; by default that of the clearest head" },
+  { "head", "size?", nil, "head of the attention maps" },
+  { "problem", "size?", nil, "number of the problem in the attention maps; by default one with a "
+    .. "long answer" },
+  { "baseline", "string?", nil, "compare every other method with this one, instead of every pair" },
+  { "methods", "table?", nil, "the methods to show; by default all", type = "string[]" },
+  { "select", "string?", nil, "compare methods at their best value of this field, such as rate: "
+    .. "chosen on the first third of the seeds, compared on the others" },
+})
+
 --- Returns the content of the report of a sweep.
 ---@param sweep Sweep
----@param options table? layer, head: of the attention maps (by default the head with the clearest
----   map); problem: number of the problem in the maps, at most the number of problems of a run (by
----   default one with a long answer); baseline: the method to compare all others with (by default
----   every pair is compared); methods: the methods to show (by default all); select: the field,
----   such as rate, at whose best values methods are compared
+---@param options? ReportOptions
 ---@return table view sweep, summary, options, chosen: true if the options select a layer or head;
 ---   selection: of the field, or of the rate if trials differ in it; is_selected: true if sweep
 ---   contains only the runs at the best values
 function M.of(sweep, options)
-  local o = options_of.check("report", options, { layer = "size?", head = "size?",
-    problem = "size?", baseline = "string?", methods = "table?", select = "string?" })
+  local o = options_of.check("report", options, OPTIONS)
   local selection, reduced = selected(sweep, o.select)
   sweep = reduced or sweep
   local shown = o.methods and with_methods(sweep, o.methods) or sweep
@@ -118,7 +124,7 @@ end
 
 --- Reads a sweep for its report.
 ---@param folder string
----@param options table? as for `of`
+---@param options? ReportOptions
 ---@return table view
 function M.read(folder, options)
   return M.of(require("roper.workbench.study.sweep").read(folder), options)

@@ -215,16 +215,18 @@ local function supervise(supervisor, show)
   return interrupted
 end
 
----@class SweepOptions
----@field what string an experiment, a Lua file of trials, or the folder of a sweep
----@field fields? table as for `roper.sweep.prepare`
----@field folder? string of the sweep; runs/ and the name by default
----@field jobs? integer number of workers at a time; by default the number of threads of this
----   machine
----@field threads? integer number of threads of each worker; by default an equal share
----@field stream? any for messages and progress; io.stderr by default
----@field resume_command? string printed after Ctrl-C
----@field chart? fun(): string[] lines above the progress if the stream is a terminal
+local OPTIONS <const> = options_of.define("SweepOptions", {
+  { "what", "string", nil, "an experiment, a Lua file of trials, or the folder of a sweep" },
+  { "fields", "table?", nil, "as for `roper.sweep.prepare`" },
+  { "folder", "string?", nil, "folder of the sweep; runs/NAME by default" },
+  { "jobs", "size?", nil, "number of processes; by default one for each thread of the machine" },
+  { "threads", "size?", nil, "threads of each process; by default an equal share" },
+  { "stream", "table|userdata?", nil, "for messages and progress", type = "any",
+    shown = "io.stderr" },
+  { "resume_command", "string?", nil, "printed after Ctrl-C" },
+  { "chart", "function?", nil, "lines above the progress if the stream is a terminal",
+    type = "fun(): string[]" },
+})
 
 --- Runs the unfinished trials of a sweep with worker processes on this machine. Any number of
 --- sweeps and workers may share a folder. Ctrl-C stops the sweep; run it again to continue. A trial
@@ -243,17 +245,15 @@ end
 ---@return Sweep sweep
 ---@return integer failed trials that failed
 function M.run(options)
-  local o = options_of.check("sweep.run", options, { what = "string", fields = "table?",
-    folder = "string?", jobs = "size?", threads = "size?", stream = { "table|userdata", io.stderr },
-    resume_command = "string?", chart = "function?" })
-  local is_file = pcall(function() return assert(o.stream.write) end)
+  local o = options_of.check("sweep.run", options, OPTIONS)
+  local stream = o.stream or io.stderr
+  local is_file = pcall(function() return assert(stream.write) end)
   if not is_file then
-    error(("sweep.run: option stream: expected a file, got %s"):format(options_of.shown(o.stream)),
-      2)
+    error(("sweep.run: option stream: expected a file, got %s"):format(options_of.shown(stream)), 2)
   end
   local trials, folder, notes = M.prepare(o.what, o.fields, o.folder)
   local jobs = math.max(1, math.min(o.jobs or core.threads(), #trials))
-  local display = progress.display { stream = o.stream }
+  local display = progress.display { stream = stream }
   for _, note in ipairs(notes or {}) do
     display:say(note)
   end
