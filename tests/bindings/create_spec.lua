@@ -11,10 +11,6 @@ describe("eye", function()
   end)
 
   it("rejects invalid sizes", function()
-    for _, n in ipairs({ -1, 2.5, 0 / 0, false }) do
-      assert.error_matches(function() roper.eye(n) end,
-        "'eye' %(n: expected an integer from 0 to %d+, got ")
-    end
     for message, n in pairs({ ["out of memory"] = 1 << 20, ["more elements"] = 1 << 40 }) do
       local ok, raised = pcall(function() return roper.eye(n) end)
       assert.is_false(ok)
@@ -44,13 +40,7 @@ describe("linspace", function()
     assert.same({ 0, 5, 10 }, roper.linspace(0, 10, 3, "int32"):totable())
   end)
 
-  it("rejects invalid counts and ends", function()
-    for _, count in ipairs({ 1, 0, -3, 2.5, false }) do
-      assert.error_matches(function() roper.linspace(0, 1, count) end,
-        "'linspace' %(count: expected an integer from 2 to %d+, got ")
-    end
-    assert.error_matches(function() roper.linspace(0, nil, 5) end,
-      "#2 to 'linspace' %(number expected, got nil%)")
+  it("rejects ends that are not finite", function()
     assert.error_matches(function() roper.linspace(0, math.huge, 5) end,
       "#2 to 'linspace' %(expected a finite number%)")
     assert.error_matches(function() roper.linspace(0 / 0, 1, 5) end, "#1 to 'linspace'")

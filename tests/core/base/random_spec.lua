@@ -146,23 +146,11 @@ describe("randint", function()
 end)
 
 describe("random functions reject", function()
-  it("invalid dtypes, sizes, ranges and seeds", function()
+  it("int32, and ranges beyond it", function()
     assert.error_matches(function() roper.rand({ 2 }, "int32") end,
       "'rand' %(expected float32 or float64, got int32")
-    assert.error_matches(function() roper.randn({ -1 }) end,
-      "size 1: expected a non%-negative integer")
-    assert.error_matches(function() roper.randn("3") end, "table expected, got string")
-    assert.error_matches(function() roper.randn({ 2 }, "float32", 1) end,
-      "expected no argument after the dtype")
-    assert.error_matches(function() roper.randint(3, 2, { 1 }) end,
-      "high: expected an integer from 3 to 2147483647, got 2")
-    assert.error_matches(function() roper.randint(0.5, 2, { 1 }) end,
-      "low: expected an integer")
     assert.error_matches(function() roper.randint(-2 ^ 31, 2 ^ 31 - 1, { 1 }) end,
       "smaller than that of int32")
-    assert.error_matches(function() roper.randint(1, 2, 3) end, "table expected, got number")
-    assert.error_matches(function() roper.seed(1.5) end, "expected an integer, got 1.5")
-    assert.error_matches(function() roper.seed("x") end, "number expected, got string")
     assert.error_matches(function() roper.random_state(1) end, "number expected, got nil")
   end)
 end)

@@ -27,14 +27,10 @@ describe("matmul_precision", function()
   before_each(function() roper.matmul_precision("bfloat16") end)
   after_each(function() roper.matmul_precision("float32") end)
 
-  it("returns and sets the precision, and rejects other names", function()
+  it("returns and sets the precision", function()
     assert.equal("bfloat16", roper.matmul_precision())
     assert.equal("bfloat16", core.machine().matmul_precision)
     assert.equal("float32", roper.matmul_precision("float32"))
-    for _, name in ipairs({ "float16", 3, true }) do
-      assert.error_matches(function() roper.matmul_precision(name) end,
-        'matmul_precision: precision: expected one of float32, bfloat16, got "?' .. tostring(name))
-    end
     assert.equal("float32", roper.matmul_precision())
   end)
 

@@ -236,10 +236,6 @@ describe("linear attention", function()
       refused("linear_attention: epsilon: expected a finite number >= 0, got ", q, k, k,
         { epsilon = epsilon })
     end
-    refused("NAME: unknown option mask; it takes position, causal, epsilon", q, k, k,
-      { mask = roper.ones({ 3, 5 }, "int32") })
-    refused("NAME: unknown option dropout", q, k, k, { dropout = 0.5 })
-    refused("NAME: unknown option scale", q, k, k, { scale = 1 })
     refused("expected one of none, .*rope, roper.*, got .rop", q, k, k, { position = "rop" })
     refused("linear_attention: the position scheme is for 6 features, got queries %[1, 2, 3, 8%]",
       q, k, k, { position = roper.position.rope({ dim = 6 }) })
@@ -249,7 +245,5 @@ describe("linear attention", function()
       { query_positions = { 0, 1, 2, 3 } })
     refused("NAME: expected positions, or query_positions and key_positions, got both", q, k, k,
       { positions = 1, key_positions = 1 })
-    refused("expected a tensor, got nil", nil, k, k, { position = "rope" })
-    refused("NAME: options: expected a table, got 5", q, k, k, 5)
   end)
 end)

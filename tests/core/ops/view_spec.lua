@@ -122,7 +122,6 @@ describe("transpose and permute", function()
     assert.error_matches(function() x:permute({ 1, 1 }) end,
       "permute: expected each axis of %[2, 3%] once, got 1 as element 2")
     assert.error_matches(function() x:permute({ 1, 3 }) end, "got 3 as element 2")
-    assert.error_matches(function() x:permute({ 0, 1 }) end, "positive integer, got 0")
   end)
 
   it("have the gradient in the order of their input", function()
@@ -147,8 +146,6 @@ describe("narrow", function()
       "narrow: 2 elements from 4 on are outside axis 2 of %[3, 4%]")
     assert.error_matches(function() x:narrow(1, 1, 2 ^ 62) end, "narrow: .* outside axis 1")
     assert.error_matches(function() x:narrow(1, math.maxinteger, 1) end, "outside axis 1")
-    assert.error_matches(function() x:narrow(1, 0, 1) end, "start: expected an integer from 1")
-    assert.error_matches(function() x:narrow(1, 1, -1) end, "size: expected an integer from 0")
     assert.error_matches(function() x:narrow(3, 1, 1) end, "an axis from 1 to 2")
   end)
 
@@ -174,8 +171,6 @@ describe("expand", function()
 
   it("rejects shapes that do not match or are invalid", function()
     local x = roper.ones({ 1 })
-    assert.error_matches(function() x:expand({ 3, -1 }) end,
-      "size 2: expected a non%-negative integer")
     assert.error_matches(function() x:expand({ 1 << 32, 1 << 32 }) end, "more elements than can be")
     assert.error_matches(function() roper.ones({ 2 }):expand({ 3 }) end,
       "broadcast: %[2%] does not broadcast to %[3%]")

@@ -81,8 +81,6 @@ describe("reduction", function()
           "'" .. name .. "' %(expected an axis from 1 to 2 %(or %-1 to %-2%), got ")
       end
       local extremum = name:gsub("arg", "")
-      assert.error_matches(function() x[name](x, 1, true, 1) end,
-        extremum .. ": expected at most 3")
       assert.error_matches(function() x[name](x, "x") end, "number expected, got string")
       if name ~= "sum" then
         local of_none = extremum .. ": expected at least one element, got shape "
@@ -198,7 +196,6 @@ describe("reduction over several axes", function()
     assert.error_matches(function() x:sum({ 2, -1 }) end, "each axis once, got axis %-1 twice")
     assert.error_matches(function() x:sum({ 1, "x" }) end, 'expected axes, got "x"')
     assert.error_matches(function() x:sum({ 1, keep = true }) end, "unknown field keep")
-    assert.error_matches(function() x:argmax({ 1, 2 }) end, "number expected, got table")
     assert.error_matches(function() roper.tensor(1):sum({ 1 }) end, "a scalar has no axes")
   end)
 end)
@@ -231,6 +228,5 @@ describe("cumsum", function()
   it("rejects scalars and other axes", function()
     assert.error_matches(function() roper.tensor(1):cumsum(1) end, "a scalar has no axes")
     assert.error_matches(function() roper.ones({ 2 }):cumsum(2) end, "an axis from 1 to 1")
-    assert.error_matches(function() roper.ones({ 2 }):cumsum() end, "number expected, got nil")
   end)
 end)

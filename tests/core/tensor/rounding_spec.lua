@@ -64,15 +64,11 @@ describe("round_to", function()
     assert.same({ 1, 2, 3 }, x.grad:totable())
   end)
 
-  it("rejects other formats, int32 and missing arguments", function()
+  it("rejects dtypes as formats, and int32", function()
     local x = roper.ones({ 2 })
-    assert.error_matches(function() x:round_to("half") end,
-      "#1 to 'round_to' %(expected one of float16, bfloat16, got \"half\"%)$")
     assert.error_matches(function() x:round_to("float32") end,
       'got "float32"; :to%(%) converts to it')
-    assert.error_matches(function() x:round_to() end, "string expected, got nil")
     assert.error_matches(function() x:to("int32"):round_to("float16") end,
       "round_to: expected float32 or float64, got int32")
-    assert.error_matches(function() x:round_to("float16", 1) end, "round_to")
   end)
 end)

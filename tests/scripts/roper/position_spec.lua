@@ -33,8 +33,6 @@ describe("position.list and position.resolve", function()
       assert.matches(tostring(value), message, 1, true)
     end
     assert.error_matches(function() roper.position.resolve({ base = 5 }, 8) end, "got nil")
-    assert.error_matches(function() roper.position.rope(8) end,
-      "^rope: options: expected a table, got 8$")
   end)
 end)
 
@@ -113,15 +111,11 @@ describe("position.convert_pairing", function()
         roper.position.convert_pairing(w, table.unpack(arguments, 1, arguments.n))
       end, "convert_pairing: .-" .. message)
     end
-    refused('from: expected one of half, interleaved, got "halves"', "halves", "half")
-    refused("to: expected one of half, interleaved, got nil", "half", nil)
     refused("axis 1: expected a multiple of 5 heads, got 12 features", "half", "half",
       { heads = 5 })
     refused("heads: expected a positive integer, got 0", "half", "half", { heads = 0 })
     refused("rotated: expected an even number up to 12, got 14", "half", "half", { rotated = 14 })
     refused("rotated: expected an even number up to 12, got 3", "half", "half", { rotated = 3 })
-    refused('unknown option head; did you mean "heads"%? It takes axis, heads, rotated', "half",
-            "half", { head = 2 })
     assert.error_matches(function()
       roper.position.convert_pairing(w, "half", "interleaved", { axis = 3 })
     end, "an axis from 1 to 2")

@@ -172,9 +172,7 @@ describe("Transformer:cache", function()
     local function refuses(options, message)
       assert.error_matches(function() model:cache(options) end, message)
     end
-    refuses({ batch = 2 }, "cache: option length: expected a positive integer, got nil")
     refuses({ batch = 0, length = 3 }, "cache: option batch: expected .* got 0")
-    refuses({ batch = 1, length = 3, size = 3 }, "cache: unknown option size")
     refuses({ batch = 2, length = 3, lengths = { 1 } },
             "cache: lengths: expected one for each of 2 rows, got 1")
     for _, length in ipairs({ 0, -1, 4, 1.5, "2" }) do

@@ -152,10 +152,4 @@ describe("eager.attention", function()
       assert.same(declared, taken, class)
     end
   end)
-
-  it("rejects unknown options", function()
-    local q = roper.randn({ 1, 1, 2, 4 })
-    assert.error_matches(function() roper.eager.attention(q, q, q, { casual = true }) end,
-      'unknown option casual; did you mean "causal"')
-  end)
 end)

@@ -100,8 +100,6 @@ describe("attention scores", function()
     assert.error_matches(function()
       interpret.by_distance(model, roper.zeros({ 0, 4 }, "int32"))
     end, "by_distance: expected at least one token, got int32 %[0, 4%]")
-    assert.error_matches(function() interpret.by_distance(model, tokens, { layer = 1 }) end,
-      "by_distance: unknown option layer")
   end)
 end)
 

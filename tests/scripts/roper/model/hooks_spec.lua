@@ -134,7 +134,6 @@ describe("Module:with_hooks", function()
     refused('with_hooks: list: expected the name of a module, got "layer.1"; did you mean '
       .. '"layers.1"?', { ["layer.1"] = zero })
     refused("with_hooks: logits: expected a function, got 5", { logits = 5 })
-    refused("with_hooks: f: expected a function, got 5", {}, 5)
     refused("hook of Linear: expected float32 [2, 30, ", { logits = function(y) return y[1] end })
     refused("or nil, got number", { logits = function() return 5 end })
   end)

@@ -11,8 +11,6 @@ describe("zeros_like and ones_like", function()
       end
     end
     assert.is_false(roper.zeros_like(roper.ones({ 2 }):parameter()):is_parameter())
-    assert.error_matches(function() roper.zeros_like({ 2 }) end,
-      "zeros_like: x: expected a tensor, got table")
   end)
 end)
 
@@ -38,8 +36,6 @@ describe("stack", function()
       "stack: list: expected a tensor as element 1, got nil")
     assert.error_matches(function() roper.stack({}) end,
       "stack: list: expected a list .*, got an empty one")
-    assert.error_matches(function() roper.stack(5) end,
-      "stack: list: expected a list .*, got number")
     assert.error_matches(function() roper.stack({ x }, 3) end, "an axis from 1 to 2")
   end)
 end)

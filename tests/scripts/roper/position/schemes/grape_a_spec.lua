@@ -59,10 +59,4 @@ describe("grape_a", function()
       roper.attention(q, q, q, { position = { parts = { "rope", grape } },
         causal = true }), 1e-6)
   end)
-
-  it("rejects other gates", function()
-    assert.error_matches(function()
-      roper.position.grape_a({ dim = 4, heads = 2, gates = "v" })
-    end, "grape_a: option gates: expected")
-  end)
 end)

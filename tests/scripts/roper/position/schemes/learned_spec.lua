@@ -22,8 +22,6 @@ describe("position.learned", function()
     assert.error_matches(function()
       learned:embed(roper.zeros({ 1, 2, 2 }), roper.zeros({ 1, 2, 3 }, "float64"))
     end, "learned: expected one number per position")
-    assert.error_matches(function() roper.position.learned({ d_model = 2 }) end,
-      "learned: option length: expected a positive integer, got nil")
   end)
 
   it("handles prompts of different lengths, up to the end of its table", function()

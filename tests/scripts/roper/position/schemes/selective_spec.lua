@@ -82,8 +82,6 @@ describe("selective", function()
       { dim = 5, heads = 2, d_model = 8 })
     refused('selective: option rotate: expected letters of "qkvo", each at most once, got "qx"',
       { dim = 4, heads = 2, d_model = 8, rotate = "qx" })
-    refused("selective: option d_model: expected a positive integer, got nil",
-      { dim = 4, heads = 2 })
     refused("selective: option base: expected a finite positive number, got 0",
       { dim = 4, heads = 2, d_model = 8, base = 0 })
     local scheme = roper.position.selective({ dim = 4, heads = 2, d_model = 8 })

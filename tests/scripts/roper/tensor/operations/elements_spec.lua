@@ -77,8 +77,6 @@ describe("tril and triu", function()
   it("reject vectors and invalid diagonals", function()
     assert.error_matches(function() roper.ones({ 2 }):tril() end,
       "tril: expected at least two axes")
-    assert.error_matches(function() roper.ones({ 2, 2 }):triu(0.5) end,
-      "triu: diagonal: expected an integer, got 0.5")
   end)
 end)
 
@@ -91,7 +89,5 @@ describe("outer", function()
     assert.same({ 0, 2 }, roper.zeros({ 0 }):outer(roper.ones({ 2 })):shape())
     assert.error_matches(function() roper.outer(roper.ones({ 2, 2 }), roper.ones({ 2 })) end,
       "outer: expected two tensors with one axis, got float32 %[2, 2%] and float32 %[2%]")
-    assert.error_matches(function() roper.outer(roper.ones({ 2 }), 2) end,
-      "outer: b: expected a tensor, got number")
   end)
 end)

@@ -71,8 +71,6 @@ describe("plot.rotation", function()
     end
     refuses("plot.rotation: expected a vector [features], got shape [2, 4]; index it down to one, "
       .. "such as x[1][1]", core.zeros({ 2, 4 }), "rope")
-    refuses("plot.rotation: expected a rotary scheme, such as roper.position.rope{dim = 4}, got "
-      .. "nil", core.zeros({ 4 }))
     refuses("plot.rotation: expected a vector of 6 features for the scheme, got 4",
             core.zeros({ 4 }), position.rope({ dim = 6 }))
     refuses("plot.rotation: expected a finite number as position, got inf", core.zeros({ 4 }),
