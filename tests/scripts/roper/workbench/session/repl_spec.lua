@@ -103,12 +103,6 @@ describe("the session of ./roper", function()
     end
   end)
 
-  it("prints no prompts if its input is piped", function()
-    local input = "x = 6\nprint(x * 7)\nerror('boom')\n"
-    local status, output, errors = process.run({ "./roper" }, input, newcomer())
-    assert.same({ 1, "42\n", "roper: stdin:3: boom\n" }, { status, output, errors })
-  end)
-
   it("sends no control sequences to a dumb terminal", function()
     local screen = start(newcomer({ TERM = "dumb", NO_COLOR = false }))
     enter(screen, "1 + 1", "2\n")
