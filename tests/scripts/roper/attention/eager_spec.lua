@@ -52,7 +52,7 @@ describe("eager.attention", function()
   describe("agrees with the fast attention if values have fewer features than queries, or refuses "
     .. "them too, with", function()
     -- The schemes that need values of as many features as queries, besides those that rotate them.
-    local NEEDS_ALL <const> = { roper = true, shaw = true }
+    local NEEDS_ALL <const> = { roper = true, shaw = true, twice = true }
     for _, name in ipairs(positions.schemes()) do
       it(name, function()
         local takes = roper.position.takes(name)
