@@ -1,6 +1,7 @@
 --- Data-parallel training: the processes started by mpirun, the ranks, share every batch. Each rank
 --- computes the gradient of its rows. The sum over the ranks is the gradient of the batch, and
 --- every rank takes the same step. Only the first rank evaluates, writes files and prints.
+local arguments = require "roper.options.arguments"
 local core = require "roper.core"
 local environment = require "roper.system.environment"
 
@@ -24,16 +25,18 @@ Ranks.__index = Ranks
 
 local joined ---@type Ranks? of this process
 
--- Starts MPI. All ranks use the number of threads that suits the rank with the fewest cores,
--- because results are only bit-identical with equal numbers of threads.
-local function join()
+-- Starts MPI. By default, all ranks use the number of threads that suits the rank with the fewest
+-- cores, because results are only bit-identical with equal numbers of threads.
+local function join(count)
   if not core.ranks_join then
     error("mpirun: roper was built without MPI; run make MPI=1 deps all, or start one process", 0)
   end
   local rank, size, cores, idle = core.ranks_join()
   local ranks = setmetatable({ rank = rank, size = size }, Ranks)
   cores = core.ranks_combine("least", cores) + 1e-9
-  if not environment.get "OMP_NUM_THREADS" then
+  if count then
+    core.threads(count)
+  elseif not environment.get "OMP_NUM_THREADS" then
     core.threads(math.max(1, math.floor(cores)))
   end
   local threads = core.threads() == 1 and "1 thread" or core.threads() .. " threads"
@@ -53,11 +56,14 @@ end
 ---
 ---     > roper.ranks()
 ---     nil
+---@param threads? integer number of threads of each process; by default OMP_NUM_THREADS, or an
+---   equal share of the cores
 ---@return Ranks? ranks nil if this process is the only one
-function M.ranks()
+function M.ranks(threads)
+  arguments.check("ranks", "threads", "size?", threads)
   local started = environment.get "OMPI_COMM_WORLD_SIZE" or environment.get "PMIX_RANK" and "?"
   if not joined and started and started ~= "1" then
-    joined = join()
+    joined = join(threads)
   end
   return joined and joined.size > 1 and joined or nil
 end

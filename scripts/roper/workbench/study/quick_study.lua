@@ -40,7 +40,8 @@ end
 -- Prints the processor, the threads and the BLAS.
 local function say_machine()
   local info = require("roper.system.info").info()
-  say(("%s, %d threads, OpenBLAS %s"):format(info.processor, info.threads, info.blas_core))
+  say(("%s, %s, OpenBLAS %s"):format(info.processor, counted(info.threads, "thread"),
+    info.blas_core))
   if info.warning then
     say(terminal.render("Slow: " .. info.warning))
   end
@@ -56,7 +57,7 @@ local OPTIONS <const> = options_of.define("StudyOptions", {
   { "folder", "string?", nil, "folder of the runs and the report; runs/study/EXPERIMENT by "
     .. "default. Finished runs in it are skipped" },
   { "fields", "table", {}, "more fields of the experiment" },
-  of_sweep.jobs, of_sweep.stream, of_sweep.resume_command,
+  of_sweep.jobs, of_sweep.threads, of_sweep.stream, of_sweep.resume_command,
 })
 
 --- Runs the main comparison of an experiment by the design in its file.
@@ -86,7 +87,7 @@ function M.run(options)
     o.experiment, counted(design.seeds, "seed")))
   local measure = measures.with_curves(measures.main { o.experiment })[1]
   local sweep, failed = sweeps.run { what = o.experiment, fields = fields, folder = folder,
-    jobs = o.jobs, stream = o.stream, resume_command = o.resume_command,
+    jobs = o.jobs, threads = o.threads, stream = o.stream, resume_command = o.resume_command,
     chart = live_curves.following(folder, measure, o.stream or io.stderr) }
   local view = reports.of(sweep)
   say("\n" .. reports.text(view))

@@ -149,7 +149,8 @@ end
 
 -- Returns warnings about the numbers.
 local function notes_of(sweep, methods)
-  local notes, commits = { require("roper.workbench.study.experiment.design").note(sweep) }, {}
+  local notes = { require("roper.workbench.study.experiment.design").note(sweep) }
+  local commits, threads = {}, {}
   local known = tables.set(require("roper.workbench.study.experiment").list())
   notes[#notes + 1] = sweep.experiment and not known[sweep.experiment]
     and ("the experiment %s is not registered; to use its measure and to draw attention maps, pass "
@@ -169,12 +170,18 @@ local function notes_of(sweep, methods)
   for _, trial in ipairs(sweep.trials) do
     for _, record in ipairs(trial.run.status == "finished" and trial.run.provenance or {}) do
       commits[record.commit or "unknown"] = true
+      threads[record.threads or "unknown"] = true
     end
   end
   notes = tables.joined(notes, edits(sweep))
   local names = tables.keys(commits)
   if #names > 1 then
     notes[#notes + 1] = "the runs come from different commits: " .. table.concat(names, ", ")
+  end
+  local numbers = tables.keys(threads)
+  if #numbers > 1 then
+    notes[#notes + 1] = ("the runs were trained with different numbers of threads (%s), which "
+      .. "change the last bits of each step"):format(table.concat(numbers, ", "))
   end
   return notes
 end

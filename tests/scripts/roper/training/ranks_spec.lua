@@ -194,6 +194,8 @@ describe("roper.ranks", function()
     _, note = mpi.script(2, "require('luv').os_setenv('OMP_NUM_THREADS', 'all')\n" .. text)
       :match("^(%d+)\t(.*)\n$")
     assert.truthy(note:find("oversubscribed"))
+    assert.equal("3\t2 ranks of 3 threads", mpi.script(2, (text:gsub("ranks%(%)", "ranks(3)")))
+      :match("^.- threads"))
   end)
 
   mpi.it("is an option of train", function()

@@ -78,6 +78,23 @@ function M.define_fields(command, name, description, first)
   command:argument("fields"):args("*"):argname(name):convert(pair):description(description)
 end
 
+--- Defines the option --threads of a command that computes in this process.
+---@param command table of argparse
+---@param default string? the number by default
+function M.define_threads(command, default)
+  command:option("--threads"):argname("N"):convert(M.number("--threads", "size"))
+    :description(("Number of threads; by default %s. With another number, the last bits of results "
+      .. "differ."):format(default or "OMP_NUM_THREADS, or that of the machine"))
+end
+
+--- Sets the number of threads of this process.
+---@param parsed table result of argparse
+function M.set_threads(parsed)
+  if parsed.threads then
+    require("roper.core").threads(parsed.threads)
+  end
+end
+
 --- Defines the option --from of `train` and `sweep`.
 ---@param command table of argparse
 function M.define_from(command)
@@ -162,9 +179,10 @@ function M.model(parsed)
   return model, task, run.config.matmul_precision or "float32"
 end
 
---- Defines the arguments of `eval` and `sample` that name a checkpoint.
+--- Defines the arguments of `eval` and `sample` that name a checkpoint, and --threads.
 ---@param command table of argparse
 function M.define_run(command)
+  M.define_threads(command)
   command:argument("run"):argname("RUN"):description("The folder of a run, or of a published "
     .. "model: config.json and safetensors files.")
   command:option("--checkpoint"):argname("last|best|STEP"):default("last")

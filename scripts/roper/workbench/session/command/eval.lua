@@ -71,6 +71,7 @@ return {
       .. "max_digits=6. By default as in the run.")
   end,
   run = function(parsed)
+    arguments.set_threads(parsed)
     local evaluate, fields = require "roper.workbench.study.evaluate", arguments.fields(parsed)
     local found
     if require("roper.model.published.files").has_model(parsed.run) then

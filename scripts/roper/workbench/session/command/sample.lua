@@ -71,6 +71,7 @@ return {
       :default("1"):description "Seed of the samples and of the problem."
   end,
   run = function(parsed)
+    arguments.set_threads(parsed)
     local model, task, precision = arguments.model(parsed)
     local text = require("roper.base.scoped").with_matmul_precision(precision, function()
       return (task:has_problems() and answer or continue_text)(task, parsed,

@@ -11,7 +11,8 @@ return {
       .. ("; %s by default."):format(design.EXPERIMENT))
     arguments.define_fields(command, "field=value",
       "Fields of the experiment to set, such as preset=smoke steps=500.", experiment)
-    arguments.define_options(command, "StudyOptions", { "seeds", { "folder", "DIR" }, "jobs" })
+    arguments.define_options(command, "StudyOptions", { "seeds", { "folder", "DIR" }, "jobs",
+      "threads" })
   end,
   run = function(parsed)
     local fields = arguments.fields(parsed, "experiment")
@@ -26,6 +27,7 @@ return {
     end
     local study = require("roper.workbench.study.quick_study").run { experiment = experiment,
       seeds = parsed.seeds, folder = parsed.folder, fields = fields, jobs = parsed.jobs,
+      threads = parsed.threads,
       resume_command = require("roper.workbench.session.resume_command").line() }
     arguments.check_failed(study.failed)
   end,

@@ -51,9 +51,10 @@ local function show(config)
   local cost = require("roper.workbench.study.experiment.estimate").run(config)
   local core, duration = require "roper.core", require("roper.text.progress").duration
   out:write(("%.0f parameters;\nabout %s of tensors, %s with those not yet garbage-"
-    .. "collected;\nabout %s a step with %d threads, %s for %d steps\n"):format(cost.parameters,
+    .. "collected;\nabout %s a step with %s, %s for %d steps\n"):format(cost.parameters,
     size(cost.bytes), size(cost.most), cost.seconds < 10 and ("%.0f ms"):format(cost.seconds * 1000)
-    or duration(cost.seconds), core.threads(), duration(cost.total), config.steps))
+    or duration(cost.seconds), escape.count(core.threads(), "thread"), duration(cost.total),
+    config.steps))
   local slow = require("roper.tensor.precision").note(config.matmul_precision)
   out:write(slow and slow .. ".\n" or "")
   local limit = core.memory().limit
@@ -97,6 +98,16 @@ local function of_run(folder, experiment, fields)
   return name, require("roper.base.tables").merged(config, fields)
 end
 
+-- The number of threads with which a run was trained, if this machine has as many and none is set:
+-- a resumed run has the bits of an uninterrupted one only with the same number.
+local function threads_of(folder)
+  local records = require("roper.workbench.study.runs").read(folder).provenance
+  local threads = records[1] and math.tointeger(records[#records].threads)
+  local is_free = not require("roper.system.environment").get "OMP_NUM_THREADS"
+  return is_free and threads and threads >= 1 and threads <= require("roper.core").threads()
+    and threads or nil
+end
+
 return {
   summary = "Train a model as an experiment defines it.",
   define = function(command)
@@ -109,6 +120,8 @@ return {
     command:option("--resume"):argname("DIR")
       :description("Resume the run in this folder. Without a checkpoint, it starts again.")
     arguments.define_from(command)
+    arguments.define_threads(command,
+      "OMP_NUM_THREADS, with --resume that of the run, or that of the machine")
     command:flag("--dry-run")
       :description "Print the configuration and its cost; train nothing."
   end,
@@ -117,11 +130,13 @@ return {
     if problem then
       return problem
     end
-    local ranks = not parsed.dry_run and require("roper.training.ranks").ranks() or nil
+    local ranks = not parsed.dry_run
+      and require("roper.training.ranks").ranks(parsed.threads) or nil
     local fields = arguments.fields(parsed, "experiment")
     local experiment = parsed.experiment
     if parsed.resume then
       experiment, fields = of_run(parsed.resume, experiment, fields)
+      parsed.threads = parsed.threads or not ranks and threads_of(parsed.resume) or nil
     elseif not experiment then
       return "missing argument 'experiment'"
     end
@@ -131,6 +146,7 @@ return {
       return config
     end
     config = require("roper.workbench.study.origin").complete(config)
+    arguments.set_threads(parsed)
     if parsed.dry_run then
       show(config)
     else

@@ -1,8 +1,8 @@
 --- The session of a Jupyter notebook. kernel.py starts it as a child process and sends requests as
 --- lines of JSON: {"execute": code}, {"complete": text before the cursor}, {"inspect": text before
---- the cursor}. The session writes its output and messages to standard output. A message is a mark
---- and a line of JSON, with the `kind` and `data` of an object to display, or with the `reply` that
---- ends a request.
+--- the cursor}, {"banner": true}. The session writes its output and messages to standard output. A
+--- message is a mark and a line of JSON, with the `kind` and `data` of an object to display, or
+--- with the `reply` that ends a request.
 local core = require "roper.core"
 local format = require "roper.text.format"
 local markup = require "roper.text.markup"
@@ -47,6 +47,10 @@ local function show_plot(figure)
 end
 
 local answers = {}
+
+function answers.banner()
+  return { text = require("roper.workbench.session.repl").versions() .. " · ? for help" }
+end
 
 function answers.execute(current, code)
   current.problem = nil

@@ -100,7 +100,6 @@ class Session:
 class RoperKernel(Kernel):
     implementation = NAME
     implementation_version = ""
-    banner = "roper: ? for help"
     language_info = {"name": "lua", "version": "5.4", "mimetype": "text/x-lua",
                      "file_extension": ".lua"}
     session_of_roper = None
@@ -117,6 +116,10 @@ class RoperKernel(Kernel):
             reply = {"error": f"roper has ended ({session.end()}) and its variables are lost; "
                               "the next cell starts it again"}
         return reply
+
+    @property
+    def banner(self):
+        return self.ask({"banner": True}).get("text", "roper: ? for help")
 
     def show(self, shown):
         if isinstance(shown, dict):

@@ -1,6 +1,7 @@
 --- Commands of a session: `%time` and others with a %, `$ command` for the shell, `?name` for help,
 --- and words such as `who`.
 local clock = require "roper.system.clock"
+local core = require "roper.core"
 local environment = require "roper.system.environment"
 local escape = require "roper.base.escape"
 local suggest = require "roper.base.suggest"
@@ -74,9 +75,9 @@ function percent.bench(session, source)
   local action = session:compile(source)
   if action then
     local found = require("roper.workbench.session.repl.benchmark").measure(action)
-    io.stdout:write(("%s, half of the samples from %s to %s (%d of %s)\n"):format(
+    io.stdout:write(("%s, half of the samples from %s to %s (%d of %s, %s)\n"):format(
       duration(found.median), duration(found.low), duration(found.high), found.samples,
-      escape.count(found.runs, "run")))
+      escape.count(found.runs, "run"), escape.count(core.threads(), "thread")))
   end
 end
 

@@ -15,11 +15,17 @@ local CHECKED <const> = 4096
 
 local PROMPT <const>, MORE_PROMPT <const> = "> ", ">> "
 
+--- The versions, the BLAS and the number of threads, in a line.
+---@return string
+function M.versions()
+  local machine = core.machine()
+  return ("roper %s · %s · OpenBLAS %s, %s"):format(require("roper").version, _VERSION,
+    machine.blas_core, require("roper.base.escape").count(machine.threads, "thread"))
+end
+
 -- The first lines: versions, and how to get help and leave.
 local function banner()
-  local machine = core.machine()
-  local versions = ("roper %s · %s · OpenBLAS %s, %d threads"):format(require("roper").version,
-    _VERSION, machine.blas_core, machine.threads)
+  local versions = M.versions()
   local keys = "? for help, Ctrl-D to leave"
   local fits = width_of(versions) + #keys + 3 <= terminal.columns(io.stdout)
   return versions .. (fits and " · " or "\n") .. keys

@@ -76,6 +76,12 @@ describe("the session of a notebook", function()
     assert.is_nil(list[4].reply.text)
   end)
 
+  it("names its versions and the number of threads", function()
+    local text = answers({ { banner = true } })[1].reply.text
+    assert.truthy(text:find("^roper " .. require("roper").version .. " · Lua 5.4 · "), text)
+    assert.truthy(text:find(", %d+ threads? · %? for help$"), text)
+  end)
+
   it("ends if the user leaves", function()
     assert.same({}, answers({ { execute = "exit" }, { execute = "1" } }))
   end)
@@ -161,6 +167,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
     assert(status == 0, errors)
     local found = core.json_decode(output)
     local cells = found.cells
+    assert.truthy(found.banner:find(" threads? · %? for help$"), found.banner)
     local function last(i)
       return cells[i][#cells[i]]
     end

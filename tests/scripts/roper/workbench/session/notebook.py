@@ -32,11 +32,13 @@ async def main():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS])
     client = Client(notebook, kernel_name="roper", allow_errors=True)
     async with client.async_setup_kernel():
+        info = await client.kc.kernel_info(reply=True)
         for index, cell in enumerate(notebook.cells):
             await client.async_execute_cell(cell, index)
         complete = await client.kc.complete("é = roper.atten", reply=True)
         inspect = await client.kc.inspect("roper.eye(", 10, reply=True)
     print(json.dumps({"cells": [cell.outputs for cell in notebook.cells],
+                      "banner": info["content"]["banner"],
                       "complete": complete["content"], "inspect": inspect["content"]}))
 
 

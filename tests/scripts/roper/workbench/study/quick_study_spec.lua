@@ -50,6 +50,13 @@ describe("study.run", function()
     assert.is_nil(text:find("FAILS", 1, true))
   end)
 
+  it("trains with the number of threads that is given", function()
+    local _, found = run({ seeds = 1, threads = 3, jobs = 1 })
+    for _, trial in ipairs(found.sweep.trials) do
+      assert.equal(3, trial.run.provenance[1].threads)
+    end
+  end)
+
   it("follows the design of an experiment", function()
     local design = designs.of("substring_prefix")
     local small = { steps = 2, substring_length = 10, length = 81, d_model = 16, problems = 2,

@@ -9,7 +9,8 @@ local results = require("roper.workbench.study.report.results")
 -- A trial of a method like those of `sweep.read`; without a result it has the state `status`.
 local function trial(method, seed, result, status)
   return { method = method, seed = seed, run = { status = status or "finished",
-    config = { seed = seed, steps = 500 }, provenance = { { commit = "abc" } }, result = result } }
+    config = { seed = seed, steps = 500 }, provenance = { { commit = "abc", threads = 2 } },
+    result = result } }
 end
 
 local function result(solved, loss, steps)
@@ -262,12 +263,14 @@ describe("summary.of", function()
     for i, status in ipairs({ "failed", "running", "stopped" }) do
       found.trials[2 * i - 1].run.status, found.trials[2 * i - 1].run.result = status, nil
     end
-    found.trials[8].run.provenance[2] = { commit = "def-dirty" }
+    found.trials[8].run.provenance[2] = { commit = "def-dirty", threads = 16 }
     local summed = summary.of(found)
     assert.same({ 10, 7, 1, 1, 1 }, { summed.methods[1].planned, summed.methods[1].finished,
       summed.methods[1].failed, summed.methods[1].running, summed.methods[1].stopped })
     assert.same({ "rope: 3 of 10 runs are missing (1 failed, 1 running, 1 stopped)",
-                  "the runs come from different commits: abc, def-dirty" }, summed.notes)
+                  "the runs come from different commits: abc, def-dirty",
+                  "the runs were trained with different numbers of threads (2, 16), which change "
+                  .. "the last bits of each step" }, summed.notes)
     assert.equal("7 of 10", study_rows(found)[2][2])
     assert.truthy(text_of(found):find("\n  - rope: 3 of 10 runs are missing", 1, true))
   end)

@@ -38,6 +38,14 @@ describe("eval and sample", function()
 
     setup(function() result, folder = train("problems", "addition") end)
 
+    it("computes with --threads", function()
+      for _, command in ipairs({ "eval", "sample" }) do
+        assert.equal("", roper(command, folder, "--threads", "2")[3])
+        assert.truthy(roper(command, folder, "--threads", "1000000")[3]:find(
+          "threads: expected an integer from 1 to ", 1, true))
+      end
+    end)
+
     it("repeats the results of the run", function()
       local found = roper("eval", folder)
       assert.equal("", found[3])

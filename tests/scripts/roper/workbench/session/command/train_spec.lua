@@ -70,6 +70,30 @@ describe("./roper train", function()
     assert.same({ "language_model-roper-1" }, files.names(scratch.path("runs")))
   end)
 
+  it("trains with --threads, also when it is resumed", function()
+    local run = scratch.path("runs/substring_index-roper-1")
+    local function threads()
+      local list = {}
+      for i, record in ipairs(files.decode(run .. "/config.json").provenance) do
+        list[i] = record.threads
+      end
+      return list
+    end
+    local function resume(...)
+      local status, _, errors = process.run({ "./roper", "train", "--resume", run, ... }, nil,
+        { OMP_NUM_THREADS = false })
+      assert.equal(0, status, errors)
+      return errors
+    end
+    assert.equal(0, (train(1, "steps=2", "--threads", "1")))
+    assert.same({ 1 }, threads())
+    assert.falsy(resume("steps=3"):find("threads", 1, true))
+    assert.same({ 1 }, threads())
+    assert.truthy(resume("steps=4", "--threads", "2"):find(
+      "from step 3 on with threads 2 instead of 1: results may differ in the last bits", 1, true))
+    assert.same({ 1, 2 }, threads())
+  end)
+
   it("says why a run with cosine cannot get other steps, and how to train it further", function()
     assert.equal(0, (train(1, "steps=4", "cosine=0.1")))
     local run = scratch.path("runs/substring_index-roper-1")

@@ -36,6 +36,7 @@ describe("the list of commands of a session", function()
       if example and not keys[example] then
         local text = printed(stands_for[example] or example)
         assert(text:find("^error") == nil, ("%s gives %s"):format(example, text))
+        assert(not example:find("%bench", 1, true) or text:find(" runs?, %d+ threads?%)\n"), text)
         count = count + 1
       end
     end
