@@ -6,7 +6,8 @@
 # make bench      measure speed
 # make docs       write reference pages to build/reference
 # make check      attack the program: all targets of tests/check.mk
-# make install PREFIX=/usr/local DESTDIR=    make uninstall removes the same files
+# make install PREFIX=/usr/local DESTDIR=    make uninstall removes the same files; FORCE=1 replaces
+#                 files that make install did not install
 # make deb        build packages for Debian in build/deb
 # make dist       write build/roper-VERSION.tar.gz, from the last commit, and its checksum
 # make MPI=1      build training by several processes (default if Open MPI is found); MPI=0: without
@@ -186,11 +187,19 @@ bench:
 	@$(MAKE) --no-print-directory -j all
 	./roper tests/bench/main.lua $(ARGS)
 
-PLACES = destdir="$(DESTDIR)" prefix="$(PREFIX)"
+define LINE_BREAK
+
+
+endef
+# A variable as one word of the shell.
+quoted = $(if $(findstring $(LINE_BREAK),$($(1))),$(error $(1): expected a path without a line \
+break),'$(subst ','\'',$($(1)))')
+PLACES = destdir=$(call quoted,DESTDIR) prefix=$(call quoted,PREFIX)
 define install_files
-@$(if $(DESTDIR),mkdir -p "$(DESTDIR)")
-lua5.4 scripts/packaging/install.lua install $(PLACES) luadir="$(LUADIR)" moduledir="$(MODULEDIR)" \
-  bindir="$(BINDIR)" libdir="$(LIBDIR)" build=$(BUILD) version=$(VERSION)
+@$(if $(DESTDIR),mkdir -p $(call quoted,DESTDIR))
+lua5.4 scripts/packaging/install.lua install $(PLACES) luadir=$(call quoted,LUADIR) \
+  moduledir=$(call quoted,MODULEDIR) bindir=$(call quoted,BINDIR) libdir=$(call quoted,LIBDIR) \
+  build=$(BUILD) version=$(VERSION) force=$(call quoted,FORCE)
 endef
 
 install: all $(LIBRARY) $(MANUAL)

@@ -1,11 +1,11 @@
 -- Installs roper, or removes an installation: see the targets install and uninstall of Makefile.
 -- Arguments: the action, install or uninstall, and NAME=VALUE for destdir and prefix; to install,
 -- also for luadir, moduledir, bindir, libdir, build and version. parts=program leaves out
--- the C library.
+-- the C library; force=1 replaces files that make install did not install.
 --
 -- The record in PREFIX/share/roper lists the folders that did not exist before, the outer ones
--- first, and the installed files. It is written before the files, so that an interrupted
--- installation can be removed, too.
+-- first, and the installed files with their SHA-256. It is written before the files, so that an
+-- interrupted installation can be removed, too.
 local uv = require "luv"
 
 local set = {}
@@ -13,8 +13,27 @@ for i = 2, #arg do
   local name, value = arg[i]:match "^(%w+)=(.*)$"
   set[name] = value:gsub("(.)/+$", "%1")
 end
-assert(set.prefix:find "^/", "PREFIX must be an absolute path")
 local RECORD <const> = set.prefix .. "/share/roper/installed"
+local NEW <const> = ".roper-new" -- the end of the name of a file that is being copied
+
+-- Ends with a message if a condition does not hold.
+local function check(condition, message, ...)
+  if not condition then
+    io.stderr:write(message:format(...), "\n")
+    os.exit(1)
+  end
+  return condition
+end
+
+local function is_below(path, folder)
+  return path:sub(1, #folder + 1) == folder .. "/" and not (path .. "/"):find("/../", 1, true)
+end
+
+check(set.prefix:find "^/", "PREFIX: expected an absolute path, got '%s'", set.prefix)
+for _, name in ipairs { "luadir", "moduledir", "bindir", "libdir" } do
+  check(not set[name] or is_below(set[name], set.prefix), "%s: expected a folder below PREFIX, %s, "
+    .. "got '%s'", name:upper(), set.prefix, set[name])
+end
 
 local function read(path)
   local file <close> = assert(io.open(path, "rb"))
@@ -38,25 +57,85 @@ local function kind_of(path)
   return stat and stat.type
 end
 
--- Removes what the record lists. Returns false without a record.
-local function remove()
-  if not kind_of(staged(RECORD)) then
-    return false
-  end
-  local paths = {}
-  for path in read(staged(RECORD)):gmatch "[^\n]+" do
-    paths[#paths + 1] = path
-  end
-  for i = #paths, 1, -1 do
-    local path = staged(paths[i])
-    local kind = kind_of(path)
-    if kind == "directory" then
-      uv.fs_rmdir(path) -- fails if others have put files there
-    elseif kind then
-      assert(uv.fs_unlink(path))
+-- The SHA-256 of files, by path.
+local function hashes(paths)
+  local by_path = {}
+  for i = 1, #paths, 50 do
+    local words = {}
+    for j = i, math.min(i + 49, #paths) do
+      words[#words + 1] = "'" .. paths[j]:gsub("'", "'\\''") .. "'"
+    end
+    local pipe <close> = assert(io.popen("sha256sum -z -- " .. table.concat(words, " ")))
+    for hash, path in pipe:read("a"):gmatch "(%x+) [ *]([^\0]+)\0" do
+      by_path[path] = hash
     end
   end
-  return true
+  return by_path
+end
+
+-- Reads the record: the folders, and the hash of each file by its path. Nil without a record.
+local function read_record()
+  if not kind_of(staged(RECORD)) then
+    return nil
+  end
+  local folders, files = {}, {}
+  for line in read(staged(RECORD)):gmatch "[^\n]+" do
+    local what, path = line:match "^(%w+)  (/.*)$"
+    local is_folder = what == "folder" and (is_below(path, set.prefix)
+      or (set.prefix .. "/"):sub(1, #path + 1) == path .. "/")
+    check(is_folder or what and #what == 64 and is_below(path, set.prefix),
+      "%s: expected lines of make install, with files below %s, got '%s'; nothing was changed",
+      staged(RECORD), set.prefix, line)
+    if is_folder then
+      folders[#folders + 1] = path
+    else
+      files[path] = what
+    end
+  end
+  return { folders = folders, files = files }
+end
+
+-- The files of a list that exist, with their hashes; false for what is not a regular file.
+local function found(paths)
+  local by_path, regular = {}, {}
+  for _, path in ipairs(paths) do
+    local kind = kind_of(staged(path))
+    by_path[path] = kind and false
+    regular[#regular + 1] = kind == "file" and staged(path) or nil
+  end
+  local hash_of = hashes(regular)
+  for _, path in ipairs(paths) do
+    by_path[path] = hash_of[staged(path)] or by_path[path]
+  end
+  return by_path
+end
+
+local function keys(t)
+  local list = {}
+  for key in pairs(t) do
+    list[#list + 1] = key
+  end
+  table.sort(list)
+  return list
+end
+
+-- Removes the files of a record, except for changed ones, and its folders that are empty then.
+-- Returns the changed files.
+local function remove(record)
+  local changed, now = {}, found(keys(record.files))
+  for _, path in ipairs(keys(record.files)) do
+    if now[path] == record.files[path] then
+      assert(uv.fs_unlink(staged(path)))
+    elseif now[path] ~= nil then
+      changed[#changed + 1] = staged(path)
+    end
+    uv.fs_unlink(staged(path) .. NEW)
+  end
+  assert(uv.fs_unlink(staged(RECORD)))
+  for i = #record.folders, 1, -1 do
+    uv.fs_rmdir(staged(record.folders[i])) -- fails if others have put files there
+  end
+  return changed
 end
 
 -- The files below a folder with one of these extensions, relative to it.
@@ -77,7 +156,6 @@ end
 -- only a static library, and --static would also name the libraries of a static OpenBLAS.
 local function description()
   local place = set.libdir .. "/pkgconfig"
-  assert(place:sub(1, #set.prefix + 1) == set.prefix .. "/", "LIBDIR is not below PREFIX")
   local up = place:sub(#set.prefix + 2):gsub("[^/]+", "..")
   return ([[
 prefix=${pcfiledir}/%s
@@ -93,7 +171,7 @@ Libs: -L${libdir} -lroper -lgomp -lm
 ]]):format(up, set.version)
 end
 
--- The files to install: {to, from = path or text = content, mode}.
+-- The files to install: {to, from, mode}.
 local function plan()
   local list = {}
   local function add(to, from, mode)
@@ -125,57 +203,84 @@ local function plan()
     end
   end
   add(set.libdir .. "/libroper.a", set.build .. "/libroper.a")
-  list[#list + 1] = { to = set.libdir .. "/pkgconfig/roper.pc", text = description(),
-    mode = tonumber("644", 8) }
+  write(set.build .. "/roper.pc", description())
+  add(set.libdir .. "/pkgconfig/roper.pc", set.build .. "/roper.pc")
   return list
 end
 
--- The folders of files that do not exist, the outer ones first.
+-- The folders that do not exist of the record and of files, the outer ones first.
 local function missing_folders(list)
-  local found, seen = {}, {}
+  local missing, seen = {}, {}
   local function visit(folder)
     if folder ~= "" and not seen[folder] and not kind_of(staged(folder)) then
       seen[folder] = true
       visit(folder:match "^(.*)/")
-      found[#found + 1] = folder
+      missing[#missing + 1] = folder
     end
   end
+  visit(RECORD:match "^(.*)/")
   for _, entry in ipairs(list) do
     visit(entry.to:match "^(.*)/")
   end
-  return found
+  return missing
+end
+
+-- Ends with a message if files exist that are neither of the last installation nor the new ones.
+local function check_others(list, record, hash_of)
+  local others, paths = {}, {}
+  for i, entry in ipairs(list) do
+    paths[i] = entry.to
+  end
+  local now = found(paths)
+  for _, entry in ipairs(list) do
+    local hash = now[entry.to]
+    local is_ours = hash and (hash == record.files[entry.to] or hash == hash_of[entry.from])
+    others[#others + 1] = hash ~= nil and not is_ours and "  " .. staged(entry.to) or nil
+  end
+  check(#others == 0, "make install did not install these files, or they were changed since:\n%s\n"
+    .. "Nothing was installed. Move them away, or replace them with FORCE=1.",
+    table.concat(others, "\n"))
 end
 
 local function install()
-  remove()
-  local list = plan()
-  table.insert(list, 1, { to = RECORD, mode = tonumber("644", 8) })
-  local folders, record = missing_folders(list), {}
-  table.move(folders, 1, #folders, 1, record)
-  for _, entry in ipairs(list) do
-    record[#record + 1] = entry.to
+  local list, old = plan(), read_record() or { folders = {}, files = {} }
+  local sources = {}
+  for i, entry in ipairs(list) do
+    sources[i] = entry.from
   end
-  list[1].text = table.concat(record, "\n") .. "\n"
-  for _, folder in ipairs(folders) do
+  local hash_of = hashes(sources)
+  if set.force ~= "1" then
+    check_others(list, old, hash_of)
+  end
+  if kind_of(staged(RECORD)) then
+    remove(old)
+  end
+  local folders, lines = missing_folders(list), {}
+  for i, folder in ipairs(folders) do
+    lines[i] = "folder  " .. folder
     assert(uv.fs_mkdir(staged(folder), tonumber("755", 8)))
     assert(uv.fs_chmod(staged(folder), tonumber("755", 8)))
   end
   for _, entry in ipairs(list) do
+    lines[#lines + 1] = ("%s  %s"):format(hash_of[entry.from], entry.to)
+  end
+  write(staged(RECORD), table.concat(lines, "\n") .. "\n")
+  assert(uv.fs_chmod(staged(RECORD), tonumber("644", 8)))
+  for _, entry in ipairs(list) do -- renamed, so that a file is never incomplete
     local to = staged(entry.to)
-    uv.fs_unlink(to) -- a running process keeps the old file
-    if entry.text then
-      write(to, entry.text)
-    else
-      assert(uv.fs_copyfile(entry.from, to))
-    end
-    assert(uv.fs_chmod(to, entry.mode))
+    assert(uv.fs_copyfile(entry.from, to .. NEW))
+    assert(uv.fs_chmod(to .. NEW, entry.mode))
+    assert(uv.fs_rename(to .. NEW, to))
   end
 end
 
 if arg[1] == "install" then
-  install()
-elseif not remove() then
-  io.stderr:write(("expected an installation by make install, found no %s\n"):format(
-    staged(RECORD)))
-  os.exit(1)
+  return install()
+end
+local record = check(read_record(), "expected an installation by make install, found no %s",
+  staged(RECORD))
+local changed = remove(record)
+if changed[1] then
+  io.stderr:write("These files were changed after make install, and are kept:\n  ",
+    table.concat(changed, "\n  "), "\n")
 end

@@ -81,17 +81,87 @@ describe("make install", function()
     local installed = tree(root)
     scratch.write("root/usr/share/roper/old.lua", "")
     local path = root .. "/usr/share/roper/installed"
-    files.write(path, scratch.read(path) .. "/usr/share/roper/old.lua\n")
+    files.write(path, ("%s%s  /usr/share/roper/old.lua\n"):format(scratch.read(path),
+      "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")) -- of an empty file
     assert.equal(0, (make("install", "DESTDIR=" .. root, "PREFIX=/usr")))
     assert.same(installed, tree(root))
   end)
 
-  it("is undone by make uninstall", function()
+  it("replaces no file that it did not install, nor one that was changed", function()
+    local installed, changed = tree(root), root .. "/usr/share/lua/5.4/roper/init.lua"
+    local original = scratch.read(changed)
+    local other = root .. "/other"
+    assert(os.execute(("mkdir -p '%s/usr/bin'"):format(other)))
+    files.write(other .. "/usr/bin/roper", "mine\n")
+    files.write(changed, "mine, too\n")
+    for folder, path in pairs { [root] = changed, [other] = other .. "/usr/bin/roper" } do
+      local kept = tree(folder)
+      local status, errors = make("install", "DESTDIR=" .. folder, "PREFIX=/usr")
+      assert.equal(2, status)
+      assert.truthy(errors:find(("make install did not install these files, or they were changed "
+        .. "since:\n  %s\nNothing was installed. Move them away, or replace them with FORCE=1.\n")
+        :format(path), 1, true), errors)
+      assert.same(kept, tree(folder))
+      assert.truthy(scratch.read(path):find("mine", 1, true))
+    end
+    assert.equal(0, (make("install", "DESTDIR=" .. root, "PREFIX=/usr", "FORCE=1")))
+    assert.equal(original, scratch.read(changed))
+    assert(os.execute(("rm -r '%s'"):format(other)))
+    assert.same(installed, tree(root))
+  end)
+
+  it("takes folders below PREFIX only, and no line break", function()
+    for variable, message in pairs {
+      ["PREFIX=/usr\nx"] = "PREFIX: expected a path without a line break",
+      ["LUADIR=/etc\nx"] = "LUADIR: expected a path without a line break",
+      ["PREFIX=usr"] = "PREFIX: expected an absolute path, got 'usr'",
+      ["BINDIR=/bin"] = "BINDIR: expected a folder below PREFIX, /usr/local, got '/bin'",
+      ["LIBDIR=/usr/local/lib/../../lib"] = "LIBDIR: expected a folder below PREFIX, /usr/local, ",
+    } do
+      local status, errors = make("install", "DESTDIR=" .. scratch.path("none"), variable)
+      assert.equal(2, status)
+      assert.truthy(errors:find(message, 1, true), errors)
+    end
+    assert.same({ "." }, tree(scratch.path("none")))
+  end)
+
+  it("quotes its folders for the shell", function()
+    local folder = scratch.path("it's $HOME `x`")
+    assert.equal(0, (make("install-program", "DESTDIR=" .. folder:gsub("%$", "$$"), "PREFIX=/usr")))
+    assert.truthy(files.stat(folder .. "/usr/bin/roper"))
+  end)
+
+  it("is undone by make uninstall, which keeps changed files", function()
+    local changed = root .. "/usr/share/lua/5.4/roper/init.lua"
+    files.write(changed, "mine\n")
+    local status, errors = make("uninstall", "DESTDIR=" .. root, "PREFIX=/usr")
+    assert.equal(0, status)
+    assert.truthy(errors:find("These files were changed after make install, and are kept:\n  "
+      .. changed .. "\n", 1, true), errors)
+    assert.equal("mine\n", scratch.read(changed))
+    assert(os.execute(("rm -r '%s/usr/share/lua/5.4/roper'"):format(root)))
+    assert.same(before, tree(root))
+    assert.equal(0, (make("install", "DESTDIR=" .. root, "PREFIX=/usr")))
     assert.equal(0, (make("uninstall", "DESTDIR=" .. root, "PREFIX=/usr")))
     assert.same(before, tree(root))
-    local status, errors = make("uninstall", "DESTDIR=" .. root, "PREFIX=/usr")
+    status, errors = make("uninstall", "DESTDIR=" .. root, "PREFIX=/usr")
     assert.equal(2, status)
     assert.truthy(errors:find("expected an installation by make install, found no ", 1, true))
+  end)
+
+  it("is not undone by a record that names other files", function()
+    files.make(root .. "/etc")
+    files.make(root .. "/usr/share/roper")
+    local victim = scratch.write("root/etc/passwd", "kept")
+    local hash = io.popen("sha256sum " .. victim):read("a"):match("%x+")
+    for _, path in ipairs { "/etc/passwd", "/usr/../etc/passwd" } do
+      scratch.write("root/usr/share/roper/installed", ("%s  %s\n"):format(hash, path))
+      local status, errors = make("uninstall", "DESTDIR=" .. root, "PREFIX=/usr")
+      assert.equal(2, status)
+      assert.truthy(errors:find(("with files below /usr, got '%s  %s'; nothing was changed"):format(
+        hash, path), 1, true), errors)
+    end
+    assert.equal("kept", scratch.read(victim))
   end)
 end)
 
