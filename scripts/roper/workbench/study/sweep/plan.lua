@@ -161,7 +161,7 @@ end
 ---@param config table
 ---@return string text
 function M.made_with(config)
-  return (config.loaded or "no recorded files") .. (config.origin and ", " .. config.origin or "")
+  return (config.loaded or "no loaded files") .. (config.origin and ", " .. config.origin or "")
 end
 
 -- Creates a trial from its configuration.

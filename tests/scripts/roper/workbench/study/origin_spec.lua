@@ -153,7 +153,7 @@ describe("a sweep from the weights of another one", function()
       "steps=25" })
     assert.equal(0, status, errors)
     output = run(from, "position=rope,alibi", "seed=1..2", "rate=1e-3", "--from", source)
-    contains(output, ("2 trials made with other loaded files or weights (no recorded files, %s "
+    contains(output, ("2 trials made with other loaded files or weights (no loaded files, %s "
       .. "trial %s step 20 weights "):format(first.name, first.id))
     contains(output, "4 trials, 2 finished")
     assert.same({ trials[1].name, trials[2].name }, tables.map(select(2, plan.read(from)),

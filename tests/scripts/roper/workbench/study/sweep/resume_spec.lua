@@ -156,17 +156,6 @@ describe("a sweep with a loaded file", function()
     os.remove(plan.read(folder)[1].folder .. "/result.json")
     contains(resume(1, "--load", other), "no trial of " .. folder .. " can run:")
   end)
-
-  it("runs trials anew that do not record their files", function()
-    run("position=near", "seed=1", "--load", near)
-    os.remove(plan.read(folder)[1].folder .. "/result.json")
-    local path = folder .. "/sweep.json"
-    files.write(path, (files.read(path):gsub(',%s*"loaded": "[^"]*"', "")
-      :gsub('"loaded": "[^"]*",', "")))
-    assert.is_nil(plan.read(folder)[1].config.loaded)
-    contains(resume(0, "--load", near), "(no recorded files) is stale and run anew with near.lua")
-    assert.equal(1, select(2, sweeps.results(folder)))
-  end)
 end)
 
 describe("a run with a loaded file", function()
