@@ -8,18 +8,15 @@ local diagnostics = require "roper.text.diagnostics"
 local files = require "roper.system.file"
 local is_first = require("roper.training.ranks").is_first
 local language = require "roper.workbench.study.language"
+local measurement = require "roper.workbench.study.measurement"
 local options_of = require "roper.options.rows"
 local origin = require "roper.workbench.study.origin"
-local problems = require "roper.workbench.study.problems"
+local rehearsal = require "roper.workbench.study.rehearsal"
 local scoped = require "roper.base.scoped"
 local stored = require "roper.workbench.study.runs"
 local tables = require "roper.base.tables"
 
 local M = {}
-
---- Number of test sequences of each measurement during training. Their batches have the size of the
---- training batches, whose memory is already allocated.
-M.SEQUENCES = 32
 
 -- Returns a number of the metrics, or NaN for null, which replaces numbers that were not finite.
 local function number(value)
@@ -64,35 +61,6 @@ local function watched(progress, beat)
   end }, { __index = progress })
 end
 
--- Returns the module that measures models on a task.
-local function kind_of(task)
-  return task:has_problems() and problems or language
-end
-
--- Measures the new model on few problems and sequences, so that a run whose model cannot generate
--- or cannot be measured fails before training. Few sequences may lack answers; therefore the full
--- measurement follows if the short one fails.
-local function rehearse(config, parts, beat)
-  local few = tables.merged(config, { problems = 1, test_sequences = 1 })
-  local function short()
-    if kind_of(parts.task) == language then
-      return language.evaluate(parts.model, parts.task, few, 1, beat)
-    end
-    return problems.measure(few, parts, beat)
-  end
-  local function full()
-    return kind_of(parts.task).measure(config, parts, beat)
-  end
-  local ok, message = pcall(scoped.with_seed, 1, short)
-  if not ok and not diagnostics.is_transient(message) then
-    ok, message = pcall(scoped.with_seed, 1, full)
-  end
-  if not ok then
-    error(diagnostics.is_interrupt(message) and message or "the new model cannot be measured; "
-      .. "nothing was trained: " .. diagnostics.without_place(tostring(message)), 0)
-  end
-end
-
 -- Fields that change what a run keeps and where it ends, but no step of training. A checkpoint need
 -- not match them.
 local FREE <const> = { "recompute", "snapshots", "patience", "min_delta", "monitor",
@@ -113,7 +81,7 @@ local function open(config, o, beat)
   if not has_problems then
     parts.task:validation() -- raises an error before training if the model could not be measured
   end
-  rehearse(config, parts, beat)
+  rehearsal.measure(config, parts, beat)
   local in_sweep = o.claim and not o.claim.before
   local slow = not in_sweep and require("roper.tensor.precision").note(config.matmul_precision)
   local fixed = tables.merged(config) -- what a checkpoint must match
@@ -151,7 +119,8 @@ local function open(config, o, beat)
     mode = config.monitor == "accuracy" and "max" or nil,
     divergence_threshold = config.divergence_threshold or nil, on_divergence = "stop",
     evaluate = function(model)
-      return kind_of(parts.task).evaluate(model, parts.task, config, M.SEQUENCES, beat)
+      return measurement.of(parts.task).evaluate(model, parts.task, config, measurement.SEQUENCES,
+        beat)
     end,
   }
   if o.run and is_first(o.ranks) then
@@ -172,7 +141,7 @@ local function measured(config, parts, beat, trained)
   if trained.diverged then
     return { diverged = { step = trained.diverged.step, reason = trained.diverged.reason } }, {}
   end
-  local result, samples = kind_of(parts.task).measure(config, parts, beat)
+  local result, samples = measurement.of(parts.task).measure(config, parts, beat)
   result.stopped = trained.stopped and { step = trained.step } or nil
   return result, samples
 end
@@ -192,7 +161,7 @@ local function work(config, o, beat, parts, session, hash)
   result.parameters, result.last_half = parts.model:count(), last_half(metrics)
   local last = metrics[#metrics]
   result.seconds = (last and number(last.seconds) or 0)
-    + (clock.seconds() - trained_at) * 1e-9
+    + clock.seconds() - trained_at
   return result, { metrics = metrics, samples = samples, model = parts.model, task = parts.task }
 end
 

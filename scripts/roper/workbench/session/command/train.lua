@@ -45,19 +45,30 @@ local function size(bytes)
 end
 
 local function show(config)
-  local out = io.stdout
+  local out, core, diagnostics = io.stdout, require "roper.core", require "roper.text.diagnostics"
   out:write(require("roper.workbench.study.experiment").describe(config.experiment, config), "\n\n")
   out:flush()
-  local cost = require("roper.workbench.study.experiment.estimate").run(config)
-  local core, duration = require "roper.core", require("roper.text.progress").duration
+  local limit = core.memory().limit
+  local ok, cost = pcall(require("roper.workbench.study.estimate").run, config)
+  if not ok and (diagnostics.is_interrupt(cost) or not diagnostics.is_transient(cost)) then
+    error(cost, 0)
+  elseif not ok then
+    out:write(("This machine has %s for tensors: too little for the model and two sequences.\n")
+      :format(size(limit)))
+    return
+  end
+  local duration = require("roper.text.progress").duration
   out:write(("%.0f parameters;\nabout %s of tensors, %s with those not yet garbage-"
     .. "collected;\nabout %s a step with %s, %s for %d steps\n"):format(cost.parameters,
     size(cost.bytes), size(cost.most), cost.seconds < 10 and ("%.0f ms"):format(cost.seconds * 1000)
     or duration(cost.seconds), escape.count(core.threads(), "thread"), duration(cost.total),
     config.steps))
+  if cost.rows < config.batch then
+    out:write(("Measured with %d of the %d sequences of a batch.\n"):format(cost.rows,
+      config.batch))
+  end
   local slow = require("roper.tensor.precision").note(config.matmul_precision)
   out:write(slow and slow .. ".\n" or "")
-  local limit = core.memory().limit
   if cost.most > limit then
     out:write(("This machine has %s for tensors: %s.\n"):format(size(limit),
       cost.bytes > limit and "too little" or "it may be too little"))

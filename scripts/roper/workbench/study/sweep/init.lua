@@ -3,7 +3,6 @@ local arguments = require "roper.options.arguments"
 local clock = require "roper.system.clock"
 local configuration = require "roper.workbench.study.configuration"
 local core = require "roper.core"
-local dry_run = require "roper.workbench.study.experiment.dry_run"
 local counted = require("roper.base.escape").count
 local diagnostics = require "roper.text.diagnostics"
 local events = require "roper.system.events"
@@ -14,6 +13,7 @@ local eta = require "roper.workbench.study.sweep.eta"
 local origin = require "roper.workbench.study.origin"
 local plan = require "roper.workbench.study.sweep.plan"
 local position = require "roper.workbench.study.experiment.position"
+local rehearsal = require "roper.workbench.study.rehearsal"
 local resume = require "roper.workbench.study.sweep.resume"
 local progress = require "roper.text.progress"
 local stored = require "roper.workbench.study.runs"
@@ -126,7 +126,7 @@ local function try_all(configs)
   end)), {}
   for _, config in ipairs(configs) do
     local key = plan.hash(tables.merged(config, { seed = false, origin = false }))
-    local problem = not tried[key] and dry_run.problem(config)
+    local problem = not tried[key] and rehearsal.problem(config)
     tried[key] = true
     if problem then
       error(("sweep: the trials of %s cannot run; none was started: %s"):format(

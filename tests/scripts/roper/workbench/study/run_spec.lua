@@ -2,6 +2,7 @@ local claims = require("roper.workbench.study.claim")
 local core = require("roper.core")
 local evaluation = require("roper.training.evaluation")
 local experiment = require("roper.workbench.study.experiment")
+local measurement = require("roper.workbench.study.measurement")
 local metrics = require("roper.training.metrics")
 local measures = require("roper.workbench.study.measures")
 local models = require("tests.models")
@@ -262,6 +263,19 @@ describe("run.run", function()
     assert.same({ [5] = true }, batches)
   end)
 
+  it("adds the seconds of the final measurement to those of training", function()
+    local clock, problems = require("roper.system.clock"), require("roper.workbench.study.problems")
+    local seconds, measure, now = clock.seconds, problems.measure, 0
+    finally(function() clock.seconds, problems.measure = seconds, measure end)
+    clock.seconds = function() return now end
+    problems.measure = function(...)
+      now = now + 50
+      return measure(...)
+    end
+    local config = experiment.configure("copy", { preset = "smoke" })
+    assert.equal(50, run.run(config, { progress = false }).seconds)
+  end)
+
   it("measures the new model before training: it generates, or nothing is trained", function()
     local stdout = require("tests.stdout")
     local map -- trained, so that keys of earlier tokens depend on more than themselves
@@ -297,7 +311,7 @@ describe("run.run", function()
     local answers = evaluation.answers
     evaluation.answers = function(model, task, options)
       local found = answers(model, task, options)
-      if options.sequences == run.SEQUENCES then -- of an evaluation during training
+      if options.sequences == measurement.SEQUENCES then -- of an evaluation during training
         seen[#seen + 1] = models.values(model)
         found.loss = planned[#seen] or found.loss
       end

@@ -218,7 +218,7 @@ describe("the field model", function()
     local o = model.given[1]
     assert.same({ 3, 8, 2, true, 48, "roper" }, { o.vocabulary, o.d_model, o.heads, o.rms_norm,
       o.length, o.position })
-    assert.equal(model:count(), require("roper.workbench.study.experiment.estimate").run(
+    assert.equal(model:count(), require("roper.workbench.study.estimate").run(
       tables.merged(config, { batch = 2, steps = 2, problems = 2 })).parameters)
     local seed, counter = roper.random_state()
     roper.nn.Transformer({ vocabulary = 3, d_model = 8, heads = 2 })

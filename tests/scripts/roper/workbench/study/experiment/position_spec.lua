@@ -1,4 +1,3 @@
-local estimate = require("roper.workbench.study.experiment.estimate")
 local experiment = require("roper.workbench.study.experiment")
 local position = require("roper.workbench.study.experiment.position")
 local roper = require("roper")
@@ -120,16 +119,6 @@ describe("options in the field position", function()
     local again = experiment.configure("copy", config)
     config.experiment = "copy"
     assert.same(config, again)
-  end)
-end)
-
-describe("estimate.run", function()
-  it("counts what position schemes train, of each layer or once", function()
-    for _, value in ipairs({ "learned", "shaw", "fire", "t5", "learned_frequencies",
-                             "kerple:none", "rope+fire", "shaw:learned" }) do
-      local config = configure(value, { layers = 3 })
-      assert.equal(experiment.build(config).model:count(), estimate.run(config).parameters, value)
-    end
   end)
 end)
 

@@ -1,5 +1,5 @@
 local core = require("roper.core")
-local estimate = require("roper.workbench.study.experiment.estimate")
+local estimate = require("roper.workbench.study.estimate")
 local experiment = require("roper.workbench.study.experiment")
 local process = require("tests.process")
 local roper = require("roper")
@@ -13,7 +13,7 @@ local PEAKS <const> = [[
   core.threads(1)
   for _, fields in ipairs(CONFIGURATIONS) do
     local config = experiment.configure("addition", fields)
-    local cost = require("roper.workbench.study.experiment.estimate").run(config)
+    local cost = require("roper.workbench.study.estimate").run(config, SECONDS)
     collectgarbage()
     collectgarbage()
     core.memory_trim()
@@ -70,38 +70,51 @@ describe("estimate.run", function()
     end
   end)
 
-  it("counts a batch in parts: the memory of one, the time of all", function()
-    local clock = require("roper.system.clock")
-    local seconds, now = clock.seconds, 0
-    finally(function() clock.seconds = seconds end)
-    clock.seconds = function()
-      now = now + 1
-      return now
-    end -- a part of a step takes a second, and so does an update
+  it("extrapolates the time of a batch from one row and as many as take the given time", function()
+    local clock, training, now = require("roper.system.clock"), require("roper.training"), 0
+    local seconds, train = clock.seconds, training.train
+    finally(function() clock.seconds, training.train = seconds, train end)
+    clock.seconds = function() return now end
+    training.train = function(o) now = now + 3 + o.batch end
+    local function cost(accumulate)
+      return estimate.run(experiment.configure("addition", { preset = "smoke", batch = 32,
+        steps = 10, accumulate = accumulate }), 20)
+    end
+    local whole, parts = cost(), cost(4)
+    assert.same({ 5, 35.0, 350.0 }, { whole.rows, whole.seconds, whole.total })
+    assert.same({ 8, 35.0 }, { parts.rows, parts.seconds })
+  end)
+
+  it("counts the memory of one part of a batch", function()
     local function cost(batch, accumulate)
       return estimate.run(experiment.configure("addition", { preset = "smoke", d_model = 64,
-        layers = 4, problems = 1, batch = batch, accumulate = accumulate }))
+        layers = 4, problems = 1, batch = batch, accumulate = accumulate }), math.huge)
     end
     local part, parts, whole = cost(8), cost(32, 4), cost(32)
-    assert.near(2, part.seconds, 1e-9)
-    assert.near(5, parts.seconds, 1e-9)
-    assert.near(2, whole.seconds, 1e-9)
-    assert.near(part.evaluation, parts.evaluation, 1e-9)
     -- A float32 gradient of each parameter is kept between the parts.
     assert.near(4 * part.parameters, parts.bytes - part.bytes, part.parameters)
     assert.is_true(parts.bytes < 0.5 * whole.bytes)
   end)
 
-  it("counts the parameters of models that are larger than those it builds", function()
-    for _, position in ipairs({ "shaw:learned+t5", "kerple+learned_frequencies" }) do
-      local config = experiment.configure("copy", { preset = "smoke", d_model = 288, heads = 9,
-        layers = 6, d_ff = 300, length = 80, batch = 1, problems = 1, activation = "swiglu",
-        position = position })
-      assert.equal(experiment.build(config).model:count(), estimate.run(config).parameters)
+  it("extrapolates the memory of a batch from two rows", function()
+    for _, fields in ipairs({ { batch = 16, problems = 1 }, { batch = 1, problems = 60 } }) do
+      fields.preset, fields.d_model = "smoke", 64
+      local config = experiment.configure("addition", fields)
+      local few, all = estimate.run(config, 0), estimate.run(config, math.huge)
+      assert.same({ math.min(2, config.batch), config.batch }, { few.rows, all.rows })
+      -- The pool rounds blocks up by at most an eighth, in both measurements.
+      assert.near(1, few.bytes / all.bytes, 0.25, roper.format.value(fields))
     end
-    local shared = experiment.configure("copy", { preset = "smoke", d_model = 384, heads = 12,
-      kv_heads = 4, layers = 6, batch = 1, problems = 1 })
-    assert.equal(experiment.build(shared).model:count(), estimate.run(shared).parameters)
+  end)
+
+  it("measures models of text, also on longer rows", function()
+    local path = scratch.write("text.txt", ("a paragraph of some text\n\n"):rep(400))
+    local config = experiment.configure("language_model", { preset = "smoke", files = path,
+      documents = "paragraphs", validation = 0.5, batch = 4 })
+    local cost = estimate.run(config)
+    assert.equal(experiment.build(config).model:count(), cost.parameters)
+    assert.is_true(cost.bytes > 3 * 4 * cost.parameters)
+    assert.is_true(cost.evaluation > 0)
   end)
 
   it("calculates the memory that a run takes #long", function()
@@ -119,8 +132,8 @@ describe("estimate.run", function()
     for _, fields in ipairs(configurations) do
       fields.preset, fields.problems = "smoke", fields.problems or 1
     end
-    local script = scratch.write("peaks.lua", "local CONFIGURATIONS = "
-      .. roper.format.value(configurations) .. "\n" .. PEAKS)
+    local script = scratch.write("peaks.lua", ("local SECONDS, CONFIGURATIONS = math.huge, %s\n%s")
+      :format(roper.format.value(configurations), PEAKS))
     local status, output, errors = process.run({ "./roper", script })
     assert.equal(0, status, errors)
     local i = 0
@@ -132,48 +145,35 @@ describe("estimate.run", function()
     assert.equal(#configurations, i)
   end)
 
-  it("extrapolates to longer sequences what schemes keep of every pair of tokens", function()
-    local script = scratch.write("schemes.lua", [[
-      require("roper.core").threads(1)
-      local experiment = require "roper.workbench.study.experiment"
-      local estimate = require "roper.workbench.study.experiment.estimate"
-      for _, case in ipairs { { "rope", 513 }, { "alibi", 513 }, { "cope", 513 },
-        { "cope", 1025 } } do
-        io.write(estimate.run(experiment.configure("copy", {
-          position = case[1], length = case[2], preset = "smoke", problems = 1, heads = 1,
-          batch = 2 })).bytes, "\n")
-      end
-    ]]) -- in a process of its own: what is in use is counted, which takes long where much is
-    local status, output, errors = process.run({ "./roper", script })
-    assert.equal(0, status, errors)
-    local rope, alibi, cope, long = output:match("^(%S+)\n(%S+)\n(%S+)\n(%S+)\n$")
-    local scores = 2 * 512.0 ^ 2 * 4
-    assert.is_true(alibi + 0.0 < 1.2 * rope)
-    assert.is_true(cope + 0.0 > rope + 4 * scores)
-    assert.is_true(long + 0.0 > 3 * cope)
-  end)
-
   it("takes no memory of the size of the run", function()
     finally(function() roper.memory_limit(0) end)
     collectgarbage()
     roper.memory_limit(core.memory().live + (256 << 20))
     local config = experiment.configure("addition", { preset = "smoke", batch = 1000000 })
     assert.is_true(estimate.run(config).bytes > 100e9)
-    config = experiment.configure("addition", { preset = "smoke", d_model = 1 << 40, heads = 1,
-      layers = 1000 })
-    assert.is_true(estimate.run(config).bytes > 4 * 12 * 1000 * 2.0 ^ 80)
+    config = experiment.configure("addition", { preset = "smoke", d_model = 1 << 40, heads = 1 })
+    assert.error_matches(function() estimate.run(config) end, "out of memory: asked for %d+ bytes")
   end)
 
-  it("is told by a dry run, and whether the machine has the memory", function()
-    local status, output = process.run({ "./roper", "train", "addition", "--dry-run" })
-    assert.equal(0, status)
-    assert.matches("\n600212 parameters;\nabout 1%d%d MiB of tensors, %d+ MiB with those not "
-      .. "yet garbage%-collected;\nabout [%w ]+ a step with %d+ threads, %w+ for 2000 steps\n",
-      output)
-    status, output = process.run({ "./roper", "train", "addition", "--dry-run",
-      "preset=smoke", "batch=1000000000" })
-    assert.equal(0, status)
-    assert.matches("\nThis machine has %d+ %ciB for tensors: too little.\n$", (output:gsub("[MG]iB",
-      "\1iB")))
+  it("refuses a configuration that cannot run", function()
+    local config = experiment.configure("addition", { preset = "smoke", kv_heads = 3 })
+    assert.error_matches(function() estimate.run(config) end,
+      "^MultiHeadAttention: expected heads divisible by kv_heads")
+  end)
+
+  it("is printed by a dry run, and whether the machine has the memory", function()
+    local function dry_run(...)
+      local status, output, errors = process.run({ "./roper", "train", "addition", "--dry-run",
+        "preset=smoke", ... })
+      assert.equal(0, status, errors)
+      return (output:gsub("[MG]iB", "\1iB"))
+    end
+    local cost = "\n14068 parameters;\nabout %d+ \1iB of tensors, %d+ \1iB with those not yet "
+      .. "garbage%-collected;\nabout [%w ]+ a step with %d+ threads?, %S+ for 20 steps\n"
+    assert.matches(cost .. "$", dry_run())
+    assert.matches(cost .. "Measured with %d+ of the 1000000000 sequences of a batch.\n"
+      .. "This machine has %d+ \1iB for tensors: too little.\n$", dry_run("batch=1000000000"))
+    assert.matches("\nThis machine has %d+ \1iB for tensors: too little for the model and two "
+      .. "sequences.\n$", dry_run("d_model=" .. (1 << 40)))
   end)
 end)
