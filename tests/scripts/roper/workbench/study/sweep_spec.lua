@@ -66,7 +66,8 @@ describe("sweep.prepare refuses combinations that cannot run, before the first t
     ["in any layer"] = { { position = "rope:none:rope+pope", layers = 3 },
       "rope:none:rope+pope cannot run; none was started: position: rotary and pope both rotate" },
     ["shares of features that are no pairs"] = { { position = "rope", fraction = "1,0.3" },
-      "rope fraction=0.3 cannot run; none was started: rope: fraction: expected an even number" },
+      "rope fraction=0.3 cannot run; none was started: rope: fraction: expected a "
+        .. "fraction that rotates an even number of features" },
     ["heads"] = { { kv_heads = "2,3" },
       "roper kv_heads=3 cannot run; none was started: MultiHeadAttention: expected heads divisible "
         .. "by kv_heads" },
