@@ -75,7 +75,7 @@ function percent.bench(session, source)
   local action = session:compile(source)
   if action then
     local found = require("roper.workbench.session.repl.benchmark").measure(action)
-    io.stdout:write(("%s, half of the samples from %s to %s (%d of %s, %s)\n"):format(
+    io.stdout:write(("median %s, quartiles %s and %s (%d of %s, %s)\n"):format(
       duration(found.median), duration(found.low), duration(found.high), found.samples,
       escape.count(found.runs, "run"), escape.count(core.threads(), "thread")))
   end
