@@ -94,7 +94,7 @@ local OPTIONS <const> = options_of.define("IdentityOptions", {
 --- e.sin(e.m)^2 end}. It is called once, and its result is checked. Plain numbers in it are Lua
 --- integers, which can wrap around.
 ---
---- Errors: an equation cannot be parsed, uses a name that is not given, has sides of different
+--- Errors: an equation cannot be parsed, uses an unknown name, has sides of different
 --- kinds, is not a polynomial (a division), or is too large for the exact check.
 ---
 ---     > given = {x = "vector", m = "position", n = "position"}

@@ -36,6 +36,14 @@ function M.variables(given)
   return list
 end
 
+-- The message about a name that is neither a variable nor a function.
+local function unknown(name, known)
+  local declares = load(("local %s"):format(name)) and name:find "^[%a_][%w_]*$"
+    and ('; to declare a variable, set given = {%s = "vector"}, or another kind'):format(name)
+  return ('unknown name "%s"%s%s'):format(name, suggest.hint(name, known, "known are"),
+    declares or "")
+end
+
 -- Returns a table of the names that a side can use. A name that is used becomes a key of `used`.
 local function environment(variables, used)
   local scope = tables.merged({ theta = angles.THETA }, quantity.functions)
@@ -48,8 +56,7 @@ local function environment(variables, used)
   end
   return setmetatable({}, { __index = function(_, name)
     used[name] = true
-    return scope[name] or error(("%s is not given%s"):format(tostring(name),
-      suggest.hint(tostring(name), known, "there are")), 0)
+    return scope[name] or error(unknown(tostring(name), known), 0)
   end })
 end
 

@@ -42,11 +42,12 @@ local OPTIONS <const> = options_of.define("TrainOptions", {
   { "min_delta", "amount", 0, "the least change that counts as an improvement" },
   { "monitor", "string?", nil,
     "name of the number from `evaluate` that must improve; by default that of `best`" },
-  { "mode", { "min", "max" }, "min", "whether smaller or larger values of it are better" },
+  { "mode", { "min", "max" }, "min", "whether smaller or larger values of `monitor` are better" },
   { "divergence_threshold", "positive?", nil,
     "loss of a step above which training has diverged; NaN and infinity always count" },
   { "on_divergence", { "error", "stop" }, "error",
-    "\"stop\": training ends without an error, and the result says so" },
+    "\"error\": training ends with an error; \"stop\": it returns, with the step and the reason "
+      .. "in the field `diverged`" },
   { "progress", "any?", nil,
     "an object with update(step, loss, speed), finish() and, optionally, note(text); by default "
       .. "a line on the terminal", type = "table|false" },

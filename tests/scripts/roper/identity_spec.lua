@@ -141,11 +141,11 @@ describe("roper.identity", function()
       { "a == a --[[ b ]]", "unexpected '--'" },
       { "a; b == a", "a; b: unexpected ';'" },
       { "a == (function() ::x:: goto x end)()", "unexpected ':'" },
-      { "a == (function() return a end)()", "function is not given" },
+      { "a == (function() return a end)()", 'unknown name "function"; known are cos, dot, ' },
       { "a == x[[ a ]]", "unexpected '[['" },
       { "a == a // 1", "unexpected '//'" },
-      { "a == x.kind", "x.kind is not given" },
-      { "a == (...)", "... is not given" },
+      { "a == x.kind", 'unknown name "x.kind"' },
+      { "a == (...)", 'unknown name "..."' },
       { "a == a × b", "unexpected '×'" },
       { "a == a + ", "a +: unexpected end" },
       { "a == a\n(b)", "unexpected '('" },
@@ -153,7 +153,7 @@ describe("roper.identity", function()
       { "a == cos + 1", "unexpected '+'" },
       { "a == -cos", "unexpected '-'" },
       { "a == cos()", "cos: expected 1 argument, got 0" },
-      { "a == a or b", "a or b: or is not given" },
+      { "a == a or b", 'a or b: unknown name "or"' },
       { "a == a + #'abc' - 3", "unexpected '#'" },
       { "a == ('x'):len()*a", "unexpected '\''" },
       { "0xffffffffffffffff*a == -a", "expected an integer, got 0xffffffffffffffff" },
@@ -364,7 +364,8 @@ describe("roper.identity", function()
       { "given: expected Lua names, got a, b", { "1 == 1", given = { ["a, b"] = "vector" } } },
       { "given: expected Lua names, got end", { "1 == 1", given = { ["end"] = "vector" } } },
       { "identity: given: cos is a function", { "1 == 1", given = { cos = "vector" } } },
-      { "identity: y: y is not given; there are ", { "x == y", given = x } },
+      { 'identity: y: unknown name "y"; known are .*; to declare a variable, set '
+        .. 'given = {y = "vector"}, or another kind$', { "x == y", given = x } },
       { "identity: m: expected a value, got a position", { "m == 1", given = m } },
       { "m %* m%): a position can only be multiplied by integers and by theta",
         { "cos(m * m) == 1", given = m } },
@@ -421,7 +422,7 @@ describe("roper.identity", function()
       "self", "return a", "do" } do
       local ok, message = pcall(roper.identity, { text .. " == 1" })
       assert.is_false(ok)
-      assert.truthy(message:find("is not given", 1, true), message)
+      assert.truthy(message:find("unknown name", 1, true), message)
     end
   end)
 end)

@@ -1,6 +1,18 @@
 local suggest = require("roper.base.suggest")
 
 describe("suggest", function()
+  it("names up to three of many names, and where all are listed", function()
+    local names, where = { "beta1", "beta2", "base", "beta3", "beta4" }, "to list all: x"
+    assert.equal('; did you mean "base"? To list all: x', suggest.nearest_of_many("bsae", names,
+      where))
+    assert.equal('; did you mean "beta1", "beta2" or "beta3"? To list all: x',
+      suggest.nearest_of_many("beta", names, where))
+    assert.equal('; did you mean "beta1" or "beta2"? To list all: x',
+      suggest.nearest_of_many("beta", { "beta2", "x", "beta1" }, where))
+    assert.equal("; to list all: x", suggest.nearest_of_many("zzzz", names, where))
+    assert.equal(5, #names)
+  end)
+
   describe("nearest", function()
     it("finds a name with one letter inserted, deleted, replaced or swapped", function()
       local names = { "rope", "roper", "shaw", "learned" }

@@ -142,6 +142,12 @@ end
 ---@return Run run
 ---@return string? note if files that made the run are not loaded, or other ones are
 function M.run(folder)
+  local expected <const> = "expected the folder of a run, as listed by ./roper runs"
+  local files = require "roper.system.file"
+  files.check_folder(expected, folder)
+  if not files.stat(folder .. "/config.json") then
+    error(("%s: %s has no config.json"):format(expected, folder), 0)
+  end
   local run = require("roper.workbench.study.runs").read(folder)
   if type(run.config.experiment) ~= "string" then
     error(("%s: expected the run of an experiment, got one of roper.train{run = ...}"):format(

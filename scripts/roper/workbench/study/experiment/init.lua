@@ -69,7 +69,8 @@ function M.configure(name, given)
   for field_name in pairs(given) do
     if not known[field_name] then
       error(("%s has no field %q%s"):format(name, tostring(field_name),
-        suggest.hint(tostring(field_name), names, "it has")), 0)
+        suggest.nearest_of_many(tostring(field_name), names,
+          ("to list all fields: ./roper train %s --dry-run"):format(name))), 0)
     end
   end
   if missing then

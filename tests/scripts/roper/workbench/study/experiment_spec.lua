@@ -163,7 +163,8 @@ describe("experiment.configure", function()
     assert.has_error(function() experiment.configure("addition", { preset = "papper" }) end,
       'addition has no preset "papper"; did you mean "paper"? It has mini, paper, smoke')
     assert.error_matches(function() experiment.configure("addition", { laers = 3 }) end,
-      'addition has no field "laers"; did you mean "layers"%? It has preset, position, rotate')
+      'addition has no field "laers"; did you mean "layers"%? '
+        .. "To list all fields: %./roper train addition %-%-dry%-run$")
     assert.error_matches(function() experiment.configure("addition", { letters = 3 }) end,
                          'addition has no field "letters"')
     assert.error_matches(function() experiment.configure("addition", { experiment = "x" }) end,

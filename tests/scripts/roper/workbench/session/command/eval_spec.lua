@@ -106,7 +106,10 @@ describe("eval and sample", function()
 
     it("rejects missing runs and impossible fields", function()
       local none = scratch.path("none")
-      refuses(1, ("runs: there is no folder " .. none), "eval", none)
+      refuses(1, "expected the folder of a run, as listed by ./roper runs: there is no folder "
+        .. none .. "\n", "eval", none)
+      refuses(1, "expected the folder of a run, as listed by ./roper runs: . has no config.json\n",
+        "eval", ".")
       refuses(2, 'eval: cannot set max_digit; did you mean "max_digits"? It takes length, '
         .. "max_digits, coupled, problems, test_sequences\nTry roper eval --help.\n", "eval",
         folder, "max_digit=3")
