@@ -180,7 +180,7 @@ lint:
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem --library=.cppcheck.cfg \
 	  -I. core tasks bindings
-	luacheck --quiet scripts tests
+	luacheck --quiet bindings scripts tests
 
 bench:
 	@$(call deps,$(BUILD_PACKAGES))
@@ -232,5 +232,5 @@ deb: dist
 clean:
 	rm -rf $(BUILD) roper
 
-include tests/check.mk
+include tests/check.mk bindings/web/web.mk
 -include $(OBJECTS:.o=.d) $(FUZZ_OBJECTS:.o=.d)

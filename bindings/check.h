@@ -133,7 +133,7 @@ void rpl_open_json(lua_State *L);
 void rpl_open_machine(lua_State *L);
 void rpl_open_coroutine(lua_State *L);
 void rpl_open_interrupt(lua_State *L);
-void rpl_open_readline(lua_State *L);
+__attribute__((weak)) void rpl_open_readline(lua_State *L); /* NULL in a page */
 void rpl_open_tasks(lua_State *L);
 void rpl_open_corpus(lua_State *L);
 void rpl_open_hash(lua_State *L);

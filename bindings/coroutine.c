@@ -1,7 +1,8 @@
 /*
 ** Coroutines that Ctrl-C can stop. Ctrl-C sets the debug hook of one Lua thread.
 ** Therefore this file replaces coroutine.resume and coroutine.wrap with versions that
-** record which thread is running.
+** record which thread is running, and that pass a pause of the inner coroutine on to
+** the outer one.
 */
 #include "bindings/interrupt.h"
 
@@ -9,11 +10,22 @@
 
 #include "bindings/check.h"
 
+static bool may_pause = true; /* can all coroutines that wait for another one be continued? */
+static bool is_paused;        /* the running coroutine has yielded for a pause */
+
+void rpl_pause(lua_State *L)
+{
+  is_paused = may_pause && lua_isyieldable(L);
+  if (is_paused)
+    lua_yield(L, 0);
+}
+
 /*
 ** Resume `co` with the `count` values on top of L, and replace them with its results.
-** Returns the number of results, or -1 with the error on top.
+** Returns the number of results, or -1 with the error on top. If `co` has paused, L
+** pauses too, and calls `proceed` when it is resumed.
 */
-static int run(lua_State *L, lua_State *co, int count)
+static int run(lua_State *L, lua_State *co, int count, lua_KFunction proceed)
 {
   int results;
   if (!lua_checkstack(co, count)) {
@@ -21,9 +33,15 @@ static int run(lua_State *L, lua_State *co, int count)
     return -1;
   }
   lua_xmove(L, co, count);
+  const bool could_pause = may_pause;
+  may_pause = could_pause && lua_isyieldable(L);
+  is_paused = false;
   lua_State *outer = rpl_interrupt_enter(co);
   const int status = lua_resume(co, L, count, &results);
   rpl_interrupt_leave(outer);
+  may_pause = could_pause;
+  if (is_paused)
+    return lua_yieldk(L, 0, 0, proceed);
   if (status != LUA_OK && status != LUA_YIELD) {
     lua_xmove(co, L, 1);
     return -1;
@@ -37,22 +55,31 @@ static int run(lua_State *L, lua_State *co, int count)
   return results;
 }
 
-/* resume(co, ...) -> true and the yielded or returned values, or false and the error */
-static int resume(lua_State *L)
+static int finish_resume(lua_State *L, int results)
 {
-  lua_State *co = lua_tothread(L, 1);
-  luaL_argexpected(L, co != NULL, 1, "thread");
-  const int results = run(L, co, lua_gettop(L) - 1);
   lua_pushboolean(L, results >= 0);
   lua_insert(L, results >= 0 ? -results - 1 : -2);
   return results >= 0 ? results + 1 : 2;
 }
 
+static int proceed_resume(lua_State *L, int status, lua_KContext context)
+{
+  (void)status, (void)context;
+  return finish_resume(L, run(L, lua_tothread(L, 1), 0, proceed_resume));
+}
+
+/* resume(co, ...) -> true and the yielded or returned values, or false and the error */
+static int resume(lua_State *L)
+{
+  lua_State *co = lua_tothread(L, 1);
+  luaL_argexpected(L, co != NULL, 1, "thread");
+  return finish_resume(L, run(L, co, lua_gettop(L) - 1, proceed_resume));
+}
+
 /* The result of wrap; the coroutine is upvalue 1. An error closes it and is raised again. */
-static int call_wrapped(lua_State *L)
+static int finish_wrapped(lua_State *L, int results)
 {
   lua_State *co = lua_tothread(L, lua_upvalueindex(1));
-  const int results = run(L, co, lua_gettop(L));
   if (results >= 0)
     return results;
   const int status = lua_status(co);
@@ -66,6 +93,18 @@ static int call_wrapped(lua_State *L)
     lua_concat(L, 2);
   }
   return lua_error(L);
+}
+
+static int proceed_wrapped(lua_State *L, int status, lua_KContext context)
+{
+  (void)status, (void)context;
+  return finish_wrapped(L, run(L, lua_tothread(L, lua_upvalueindex(1)), 0, proceed_wrapped));
+}
+
+static int call_wrapped(lua_State *L)
+{
+  lua_State *co = lua_tothread(L, lua_upvalueindex(1));
+  return finish_wrapped(L, run(L, co, lua_gettop(L), proceed_wrapped));
 }
 
 /* wrap(f) -> a function that resumes a coroutine of f */

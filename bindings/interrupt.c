@@ -1,31 +1,25 @@
 /*
-** Ctrl-C. After `interrupt_enable`, SIGINT raises the core's flag, which stops a
-** kernel between two tiles. While `interrupt_call` runs a function, SIGINT also stops
-** Lua code at its next instruction. Both raise the Lua error "interrupted"; whichever
-** does so first lowers the flag, so one Ctrl-C raises one error, which a pcall can
-** catch to clean up. After a second Ctrl-C during the same call, every instruction
-** raises the error. This ends even code that catches errors and continues, such as
-** `while true do pcall(f) end`.
+** Ctrl-C. After `interrupt_enable`, it raises the core's flag, which stops a kernel
+** between two tiles. While `interrupt_call` runs a function, it also stops Lua code at
+** its next instruction. Both raise the Lua error "interrupted"; whichever does so first
+** lowers the flag, so one Ctrl-C raises one error, which a pcall can catch to clean up.
+** After a second Ctrl-C during the same call, every instruction raises the error. This
+** ends even code that catches errors and continues, such as `while true do pcall(f) end`.
 */
-#define _POSIX_C_SOURCE 200809L
 #include "bindings/interrupt.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdatomic.h>
 
 #include "bindings/check.h"
 #include "core/base/interrupt.h"
 
 static bool enabled;
-static struct sigaction previous;    /* action of SIGINT before `interrupt_enable` */
 static _Atomic(lua_State *) running; /* thread in the innermost `interrupt_call`, or NULL */
 static atomic_int presses;           /* number of Ctrl-C since that call began */
 static atomic_int deferring;         /* number of nested `interrupt_defer` */
 static atomic_bool pending;          /* true if Ctrl-C was pressed during these calls */
 
-/* The hook set by SIGINT: raises the error, unless a kernel has already done so. */
+/* The hook set by Ctrl-C: raises the error, unless a kernel has already done so. */
 static void stop_code(lua_State *L, lua_Debug *where)
 {
   (void)where;
@@ -45,9 +39,8 @@ static void set_hook(lua_State *L)
   lua_sethook(L, stop_code, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
-static void handle_signal(int number)
+void rpl_interrupt_press(void)
 {
-  (void)number;
   if (atomic_load(&deferring) > 0) {
     atomic_store(&pending, true);
     return;
@@ -91,16 +84,15 @@ static void settle(lua_State *L)
 
 void rpl_interrupt_enable(void)
 {
-  struct sigaction action = {.sa_handler = handle_signal};
   if (!enabled)
-    enabled = sigaction(SIGINT, &action, &previous) == 0;
+    enabled = rpl_listen();
 }
 
 bool rpl_interrupt_disable(lua_State *L)
 {
   const bool was_enabled = enabled;
   if (enabled)
-    sigaction(SIGINT, &previous, NULL);
+    rpl_stop_listening();
   enabled = false;
   settle(L);
   return was_enabled;
@@ -141,6 +133,15 @@ static int handle_error(lua_State *L)
   return 1;
 }
 
+static int finish_call(lua_State *L, int status, lua_KContext outer)
+{
+  aim((lua_State *)outer);
+  settle(L);
+  lua_pushboolean(L, status == LUA_OK || status == LUA_YIELD);
+  lua_replace(L, 1);
+  return lua_gettop(L);
+}
+
 /*
 ** native.interrupt_call(f, handler, ...)
 ** Like xpcall, but after `interrupt_enable`, Ctrl-C ends the call with the error "interrupted". A
@@ -160,14 +161,10 @@ static int interrupt_call(lua_State *L)
   lua_remove(L, 2);
   lua_insert(L, 1); /* handler, function, ... */
   settle(L);
-  lua_State *outer = atomic_load(&running);
+  const lua_KContext outer = (lua_KContext)atomic_load(&running);
   aim(L);
-  int status = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 1);
-  aim(outer);
-  settle(L);
-  lua_pushboolean(L, status == LUA_OK);
-  lua_replace(L, 1);
-  return lua_gettop(L);
+  const int status = lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 1, outer, finish_call);
+  return finish_call(L, status, outer);
 }
 
 /*
@@ -179,15 +176,7 @@ static int interrupt_call(lua_State *L)
 static int interrupt_wait(lua_State *L)
 {
   rpl_check_count(L, "interrupt_wait", 1);
-  struct pollfd input = {.events = POLLIN};
-  input.fd = (int)rpl_check_range(L, 1, "descriptor", 0, INT32_MAX);
-  int ready = 0;
-  while (ready == 0 && !rp_interrupted()) {
-    ready = poll(&input, 1, 100);
-    if (ready < 0 && errno == EINTR)
-      ready = 0;
-  }
-  lua_pushboolean(L, ready != 0);
+  lua_pushboolean(L, rpl_wait_for_input((int)rpl_check_range(L, 1, "descriptor", 0, INT32_MAX)));
   return 1;
 }
 
@@ -206,7 +195,7 @@ static int interrupt_defer(lua_State *L)
   atomic_fetch_add(&deferring, 1);
   const int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
   if (atomic_fetch_sub(&deferring, 1) == 1 && atomic_exchange(&pending, false))
-    handle_signal(SIGINT);
+    rpl_interrupt_press();
   return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 

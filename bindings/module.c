@@ -27,12 +27,13 @@ int luaopen_roper_native(lua_State *L)
   rpl_open_machine(L);
   rpl_open_coroutine(L);
   rpl_open_interrupt(L);
-  rpl_open_readline(L);
   rpl_open_tasks(L);
   rpl_open_corpus(L);
   rpl_open_hash(L);
   rpl_open_suggest(L);
   rpl_open_terminal(L);
+  if (rpl_open_readline != NULL)
+    rpl_open_readline(L);
   if (rpl_open_ranks != NULL)
     rpl_open_ranks(L);
   return 1;

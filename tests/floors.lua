@@ -25,4 +25,5 @@ return {
   { "scripts/roper/workbench/lesson", "scripts/roper/workbench/help" },
   { "scripts/roper/init.lua" },
   { "scripts/roper/workbench/session" },
+  { "bindings/web" },
 }

@@ -1,16 +1,18 @@
 local floors = require("tests.floors")
 local scratch = require("tests.scratch")
 
--- The number of the layer of a file, and its folder.
+-- The number of the layer of a file, and its folder: the innermost one with a layer.
 local function floor_of(path)
+  local found, inner
   for number, folders in ipairs(floors) do
     for _, folder in ipairs(folders) do
-      if path == folder or path:sub(1, #folder + 1) == folder .. "/" then
-        return number, folder
+      if (path == folder or path:sub(1, #folder + 1) == folder .. "/") and #folder > #(inner or "")
+      then
+        found, inner = number, folder
       end
     end
   end
-  return nil
+  return found, inner
 end
 
 local function exists(path)
