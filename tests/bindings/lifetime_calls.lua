@@ -336,7 +336,7 @@ local function attention(name, is_weights, more, ...)
     local given = { position = scheme, query_positions = list({ 0, 1, 2 }),
       key_positions = places }
     for key, value in pairs(more) do
-      given[key] = value == "mask" and mask or value == "bias" and bias
+      given[key] = value == "mask" and mask
         or value == "biases" and list({ bias, bias }) or value == "firsts" and list({ 0, 0 })
         or value
     end
@@ -350,9 +350,10 @@ local function attention(name, is_weights, more, ...)
     end
   end
 end
-local masked = { mask = "mask", scale = 2 ^ -0.5, bias = "bias" }
-calls.attention = attention("attention", false, { mask = "mask", dropout = 0, bias = "biases" })
-calls["attention with weights"] = attention("attention", false, { weights = true, bias = "bias" })
+local masked = { mask = "mask", scale = 2 ^ -0.5, bias = "biases", first = "firsts" }
+calls.attention = attention("attention", false, { mask = "mask", dropout = 0,
+  bias = "biases", first = "firsts" })
+calls["attention with weights"] = attention("attention", false, { weights = true })
 calls.attention_sums = attention("attention_sums", false, { bias = "biases", first = "firsts" },
   -1, 3)
 calls.attention_weights = attention("attention_weights", true, masked)

@@ -15,11 +15,11 @@ local nothing = schemes.class { name = "none" }()
 --- The scores of attention before the softmax.
 ---@param q tensor [batch, heads, Tq, d], floats
 ---@param k tensor [batch, kv_heads, Tk, d]; kv_heads divides heads
----@param options? EagerOptions
+---@param options? AttentionOptions
 ---@return tensor s [batch, heads, Tq, Tk], -inf for a key that the query does not see
 function M.scores(q, k, options)
   k = setting.with_all_heads(q, k)
-  local o = options_of.check("eager.attention", options, setting.EAGER)
+  local o = options_of.check("eager.attention", options, setting.OPTIONS)
   local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
   local scores, visible = s:scores(q, k), s.positions:visible(s.positions.mask)
   return visible and core.where(visible:ne(0), scores, -math.huge) or scores
@@ -40,7 +40,7 @@ end
 ---@param q tensor [batch, heads, Tq, d], floats
 ---@param k tensor [batch, kv_heads, Tk, d]; kv_heads divides heads
 ---@param v tensor [batch, kv_heads, Tk, dv]
----@param options? EagerOptions
+---@param options? AttentionOptions
 ---@return tensor output [batch, heads, Tq, dv]
 ---@return tensor weights [batch, heads, Tq, Tk], before dropout, with a gradient
 function M.attention(q, k, v, options)
@@ -48,7 +48,7 @@ function M.attention(q, k, v, options)
   if hooks.wants_weights() then
     return hooks.attention(M.attention, M.scores, q, k, v, options)
   end
-  local o = options_of.check("eager.attention", options, setting.EAGER)
+  local o = options_of.check("eager.attention", options, setting.OPTIONS)
   k, v = setting.with_all_heads(q, k, v)
   local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o, v)
 

@@ -3,6 +3,7 @@
 local arguments = require "roper.options.arguments"
 local checked = require "roper.attention.checked"
 local core = require "roper.core"
+local options_of = require "roper.options.rows"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
 local hooks = require "roper.attention.hooks"
@@ -14,12 +15,8 @@ local M = { oracle = oracle }
 -- Raises an error in the name of a function unless its arguments have the right types. It ends with
 -- a tail call, so that errors point to the caller of the function.
 local function check(name, q, k, v, options)
-  local given
-  if type(options) == "table" then
-    given = options.position
-  end
   return arguments.check(name, "q", "tensor", q, "k", "tensor", k, "v", "tensor", v, "options",
-    "table?", options, "option position", "position?", given)
+    "table?", options)
 end
 
 -- Runs an attention function of the core with the rotations of a Scheme applied to q, k, v and
@@ -69,9 +66,10 @@ end
 ---@return tensor a [batch, heads, Tq, Tk]; each row sums to 1, or is 0 if the query sees no key
 function M.attention_weights(q, k, options)
   check("attention_weights", q, k, k, options)
+  options = options_of.check("attention_weights", options, setting.OPTIONS)
   local scheme = setting.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
-    return core.attention_weights(q, k, setting.for_core(options, scheme))
+    return core.attention_weights(q, k, setting.for_core("attention_weights", options, scheme))
   end
   k = setting.with_all_heads(q, k)
   return (through(function(turned_q, turned_k, _, o)
@@ -111,17 +109,18 @@ end
 ---   the option `weights`
 function M.attention(q, k, v, options)
   check("attention", q, k, v, options)
+  options = options_of.check("attention", options, setting.OPTIONS)
   if hooks.wants_weights() then
     local o, weights = hooks.attention(M.attention, require("roper.attention.eager").scores, q, k,
       v, options)
-    if options and options.weights then
+    if options.weights then
       return o, weights
     end
     return o
   end
   local scheme = setting.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
-    return core.attention(q, k, v, setting.for_core(options, scheme))
+    return core.attention(q, k, v, setting.for_core("attention", options, scheme))
   end
   checked.heads("v", v)
   k, v = setting.with_all_heads(q, k, v)
@@ -158,9 +157,11 @@ end
 ---@return tensor weights [batch, heads, Tq, Tk], float64
 function oracle.attention(q, k, v, options)
   check("oracle.attention", q, k, v, options)
+  options = options_of.check("oracle.attention", options, setting.OPTIONS)
   local scheme = setting.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
-    return core.oracle_attention(q, k, v, setting.for_core(options, scheme))
+    return core.oracle_attention(q, k, v,
+      setting.for_core("oracle.attention", options, scheme))
   end
   for _, method in ipairs { "carry", "transport", "values" } do
     if scheme[method] then
@@ -182,7 +183,7 @@ local function linear(options, q)
     error(("linear_attention: expected a rotary scheme, got %s; linear attention has no scores")
       :format(scheme.name), 0)
   end
-  return setting.for_core(options, scheme)
+  return setting.for_core("linear_attention", options, scheme)
 end
 
 --- Linear attention: without a softmax, in time linear in the length (Katharopoulos et al. 2020),
@@ -212,6 +213,7 @@ end
 ---@return tensor output [batch, heads, Tq, dv]
 function M.linear_attention(q, k, v, options)
   check("linear_attention", q, k, v, options)
+  options = options_of.check("linear_attention", options, setting.LINEAR)
   k, v = setting.with_all_heads(q, k, v)
   return core.linear_attention(q, k, v, linear(options, q))
 end
@@ -238,6 +240,7 @@ end
 ---@return tensor weights [batch, heads, Tq, Tk], float64
 function oracle.linear_attention(q, k, v, options)
   check("oracle.linear_attention", q, k, v, options)
+  options = options_of.check("oracle.linear_attention", options, setting.LINEAR)
   k, v = setting.with_all_heads(q, k, v)
   return core.oracle_linear_attention(q, k, v, linear(options, q))
 end

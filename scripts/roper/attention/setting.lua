@@ -30,7 +30,8 @@ local POSITION <const> = { "position", "position?", nil, 'a scheme, its name wit
   .. '"yarn{factor=4}", {type = name, ...}, or names joined by "+"',
   type = "string|table|Scheme|rotary", shown = '"none"' }
 
-options_of.define("AttentionOptions", {
+--- Options of attention. `input` and `state` are not passed to the core.
+M.OPTIONS = options_of.define("AttentionOptions", {
   parent = "AttentionPositions",
   POSITION,
   { "mask", "tensor?", nil, "int32, broadcast to [batch, heads, Tq, Tk]; 0 hides a key" },
@@ -45,50 +46,51 @@ options_of.define("AttentionOptions", {
   { "scale", "number?", nil,
     "factor of the scores, not 0; by default that of the scheme, or 1 / sqrt(d)" },
   { "weights", "boolean", false, "`attention` also returns the weights" },
-})
-
-options_of.define("LinearAttentionOptions", {
-  parent = "AttentionPositions",
-  POSITION,
-  { "epsilon", "number", 1e-6, "added to the denominators" },
-})
-
---- Options of eager attention. `input` and `state` are not passed to the core.
-M.EAGER = options_of.define("EagerOptions", {
-  parent = "AttentionOptions",
   { "input", "tensor?", nil, "input of the layer, for schemes that use it; its last size is the "
     .. "d_model of a scheme given by name" },
   { "state", "table?", nil, "what schemes keep for the tokens in a cache", type = "SchemeState" },
 })
 
---- The options for the core.
----@param given any options of eager attention; other values are returned as they are
----@param scheme any replaces the option `position`
----@return any options
-function M.for_core(given, scheme)
-  if type(given) ~= "table" then
-    return given
-  end
-  local result = tables.merged(given)
-  result.position, result.input, result.state = scheme, nil, nil
-  return result
-end
+M.LINEAR = options_of.define("LinearAttentionOptions", {
+  parent = "AttentionPositions",
+  POSITION,
+  { "epsilon", "amount", 1e-6, "added to the denominators" },
+})
 
--- Appends the biases of options to a list.
-local function add_given(list, given)
+-- The biases of options, and the distance of the first element of each, as lists.
+local function given_biases(name, given)
   local biases = type(given.bias) == "table" and given.bias or { given.bias }
   local firsts = type(given.first) == "table" and given.first or nil
   if firsts and #firsts ~= #biases then
-    error(("attention: option first: expected one for each of %d biases, got %d"):format(#biases,
+    error(("%s: option first: expected one for each of %d biases, got %d"):format(name, #biases,
       #firsts), 0)
   end
+  local list = {}
   for i, c in ipairs(biases) do
+    list[i] = firsts and firsts[i] or not firsts and given.first or 0
     if not format.is_tensor(c) then
-      error(("attention: option bias: expected a tensor, got %s"):format(options_of.shown(c)), 0)
+      error(("%s: option bias: expected a tensor, got %s"):format(name, options_of.shown(c)), 0)
+    elseif math.type(list[i]) ~= "integer" then
+      error(("%s: option first: expected an integer, got %s"):format(name,
+        options_of.shown(list[i])), 0)
     end
-    local first = firsts and firsts[i] or not firsts and given.first or 0
-    list[i] = format.is_tensor(c) and c:rank() == 5 and { bias = c, first = first } or c
   end
+  return biases, list
+end
+
+--- The options for the core.
+---@param name string of the function, for messages
+---@param given AttentionOptions checked
+---@param scheme rotary? replaces the option `position`
+---@return table options
+function M.for_core(name, given, scheme)
+  local result = tables.merged(given)
+  result.position, result.input, result.state = scheme, nil, nil
+  result.bias, result.first = given_biases(name, given)
+  if given.scale == 0 then -- in the core, 0 means the default
+    error(name .. ": option scale: expected a number other than 0, got 0", 0)
+  end
+  return result
 end
 
 -- Appends the biases of a scheme to a list.
@@ -118,12 +120,12 @@ local named = setmetatable({}, { __mode = "v" })
 
 --- The scheme in options, created for the shapes of q and of the input of the layer: a rotary of
 --- the core, a Scheme, or nil.
----@param options any
----@param q any
+---@param options AttentionOptions checked
+---@param q tensor
 ---@return Scheme|rotary|nil
 function M.scheme_of(options, q)
-  local given = type(options) == "table" and options.position
-  if not given or not format.is_tensor(q) or q:rank() ~= 4 then
+  local given = options.position
+  if not given or q:rank() ~= 4 then
     return given
   end
   local dim, heads, x = q:size(4), q:size(2), options.input
@@ -196,12 +198,14 @@ function M.new(scheme, q, k, given, v)
   local scale = given.scale or scheme.scale and scheme:scale(q:size(4)) or q:size(4) ^ -0.5
   local positions, x = positions_of.new(q, k, given, scale), given.input
   local self = setmetatable({ scheme = scheme, positions = positions, scale = scale, biases = {},
-    options = M.for_core(given), input = x, turns = {}, features = { q = q:size(4),
+    options = M.for_core("attention", given), input = x, turns = {}, features = { q = q:size(4),
     k = k:size(4), v = v and v:size(4), o = v and v:size(4) } }, Setting)
   local sizes = { q:size(1), q:size(2), positions.queries, positions.keys }
   positions.mask = mask_of(scheme, positions, given.mask, sizes)
   self.options.mask = positions.mask
-  add_given(self.biases, given)
+  for i, c in ipairs(self.options.bias) do
+    self.biases[i] = c:rank() == 5 and { bias = c, first = self.options.first[i] } or c
+  end
   if scheme.bias then
     add_bias(self.biases, scheme, sizes, q, k, positions, x)
   end

@@ -168,6 +168,8 @@ function M.shown(value)
   local metatable = debug.getmetatable(value)
   if type(value) == "string" then
     return ('"%s"'):format(value)
+  elseif value ~= value then
+    return "nan"
   elseif value == nil or type(value) == "boolean" or math.type(value) then
     return tostring(value)
   end
@@ -269,7 +271,7 @@ local function type_of(row)
 end
 
 local function is_optional(row)
-  return row[3] ~= nil or type(row[2]) == "table" or row[2]:sub(-1) == "?"
+  return row[3] ~= nil or type(row[2]) == "table" or required_of[row[2]] ~= false
 end
 
 --- Must an option be given?
@@ -323,6 +325,15 @@ function M.rows_of(known)
   return rows
 end
 
+-- The names in a list of rows, as a set.
+local names_of = setmetatable({}, {
+  __mode = "k",
+  __index = function(known, rows)
+    known[rows] = tables.set(tables.map(rows, function(row) return row[1] end))
+    return known[rows]
+  end,
+})
+
 --- Checks an option table and fills in defaults.
 ---
 --- Errors: an unknown option; a value of another kind; a required option is missing.
@@ -340,16 +351,11 @@ function M.check(name, given, known, level)
   end
   given = given or {}
   local rows = M.rows_of(known)
-  local result, names = {}, {}
-  for i, row in ipairs(rows) do
-    names[i] = row[1]
-  end
-  local is_known = tables.set(names)
+  local result, is_known = {}, names_of[rows]
   for option in pairs(given) do
     if not is_known[option] then
-      table.sort(names)
-      error(("%s: unknown option %s%s"):format(name, tostring(option),
-        #names == 0 and "; it takes none" or suggest.hint(tostring(option), names, "it takes")),
+      error(("%s: unknown option %s%s"):format(name, tostring(option), #rows == 0
+        and "; it takes none" or suggest.hint(tostring(option), tables.keys(is_known), "it takes")),
         level)
     end
   end

@@ -223,12 +223,12 @@ describe("attention with a bias", function()
     refused("got float32 %[1, 2, 3, 5, 5%]", roper.zeros({ 1, 2, 3, 5, 5 }))
     local one = roper.zeros({ 5 })
     refused("a list of at most 4 tensors, got 5", { one, one, one, one, one })
-    refused("option bias: expected a tensor, got 3", 3)
+    refused("option bias: expected a tensor or a table, got 3", 3)
     refused("bias: expected float32 that broadcasts to .*, got float32 %[2, 3, 5, 2, 4%]",
       roper.zeros({ 2, 3, 5, 2, 4 }))
     refused("bias: .*, got float32 %[1, 1, 1, 1, 0%]", roper.zeros({ 1, 1, 1, 1, 0 }))
-    for first, message in pairs({ [1.5] = "option first: expected an integer, got 1.5",
-      ["x"] = 'option first: expected an integer, got "x"',
+    for first, message in pairs({ [1.5] = "option first: expected an integer or a table, got 1.5",
+      ["x"] = 'option first: expected an integer or a table, got "x"',
       [2 ^ 31] = "expected distances within 2147483647",
       [{ 1, 2 }] = "option first: expected one for each of 1 biases, got 2" }) do
       for _, position in ipairs({ "rope", "alibi" }) do

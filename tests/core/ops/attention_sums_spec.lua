@@ -58,7 +58,7 @@ describe("attention with sums of weights", function()
   it("rejects invalid distances", function()
     local q = roper.zeros({ 1, 1, 3, 4 })
     for _, range in ipairs({ { 0, -1 }, { 2 ^ 40, 2 }, { math.mininteger, 2 }, { 0, 2 ^ 31 } }) do
-      assert.error_matches(function() attention_sums(q, q, q, nil, range[1], range[2]) end,
+      assert.error_matches(function() attention_sums(q, q, q, {}, range[1], range[2]) end,
         "attention: expected distances within 2147483647")
     end
   end)

@@ -233,7 +233,7 @@ describe("linear attention", function()
     refused("linear_attention: causal: expected at least as many keys as queries, got 3 keys for 5",
       k, q, q, { causal = true })
     for _, epsilon in ipairs({ -1e-9, 0 / 0, math.huge }) do
-      refused("linear_attention: epsilon: expected a finite number >= 0, got ", q, k, k,
+      refused("NAME: option epsilon: expected a finite non%-negative number, got ", q, k, k,
         { epsilon = epsilon })
     end
     refused("expected one of none, .*rope, roper.*, got .rop", q, k, k, { position = "rop" })

@@ -48,7 +48,8 @@ describe("options.check", function()
         assert.has_error(function() check(given) end,
           ("f: option %s: expected %s, got %s"):format(name, expected,
             type(value) == "string" and '"' .. value .. '"' or type(value) == "table" and "a table"
-            or type(value) == "userdata" and "a tensor" or tostring(value)))
+            or type(value) == "userdata" and "a tensor"
+            or value ~= value and "nan" or tostring(value)))
       end
     end
   end)

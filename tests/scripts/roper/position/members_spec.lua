@@ -291,8 +291,10 @@ describe("A scheme", function()
       local name = register(counted())
       refused(("position: %s: expected causal attention, got attention that is not; pass causal = "
         .. "true"):format(name), name, { causal = false })
-      refused(("position: %s: expected the input of the layer, got number; use %s in a model, or "
-        .. "pass the option input"):format(name, name), name, { input = 3 })
+      assert.error_matches(function()
+        roper.attention(Q, K, V, { position = name, causal = true })
+      end, "expected the input of the layer, got none; use " .. name .. " in a model, or pass the "
+        .. "option input")
       refused(("position: %s: expected an input of floats, got int32"):format(name), name,
         { input = roper.zeros({ B, T, 24 }, "int32") })
       refused(("position: %s: expected an input [2, 6, d_model], one token for each key, got "
