@@ -2,7 +2,7 @@
 
 local files = require("roper.system.file")
 local stored = require("roper.workbench.study.runs")
-local plan = require("roper.workbench.study.sweep.plan")
+local sweep_file = require("roper.workbench.study.sweep_file")
 local process = require("tests.process")
 local uv = require("luv")
 
@@ -67,7 +67,7 @@ end
 ---@return integer count
 function M.results(folder)
   local results, count = {}, 0
-  for _, trial in ipairs(plan.read(folder) or {}) do
+  for _, trial in ipairs(sweep_file.read(folder) or {}) do
     results[trial.name] = files.read(trial.folder .. "/result.json")
     count = count + (results[trial.name] and 1 or 0)
   end
@@ -79,7 +79,7 @@ end
 ---@return integer[]
 function M.workers(folder)
   local list = {}
-  for _, trial in ipairs(plan.read(folder) or {}) do
+  for _, trial in ipairs(sweep_file.read(folder) or {}) do
     local run = stored.read(trial.folder, trial.config)
     list[#list + 1] = run.status == "running" and run.owner.pid or nil
   end

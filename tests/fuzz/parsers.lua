@@ -125,7 +125,7 @@ M.lessons = {
 }
 
 local cli = require("roper.workbench.session.cli")
-local plan = require("roper.workbench.study.sweep.plan")
+local grid = require("roper.workbench.study.experiment.grid")
 M.commands = {
   corpus = { "train addition preset=smoke steps=5", "sweep addition seed=1..3 position=rope,none",
     "eval runs/a --checkpoint best", "report runs --over rate", "runs runs --csv", "sample a -n 3",
@@ -144,9 +144,9 @@ M.commands = {
     if ok and parsed.fields and type(parsed.experiment or parsed.what) == "string" then
       local given = {}
       for i, pair in ipairs(parsed.fields) do
-        given[i] = { pair[1], plan.values(pair[1], pair[2]) }
+        given[i] = { pair[1], grid.values(pair[1], pair[2]) }
       end
-      plan.configure(parsed.experiment or parsed.what, given)
+      grid.configure(parsed.experiment or parsed.what, given)
     elseif not ok then
       error(parsed, 0)
     end

@@ -1,5 +1,7 @@
---- Checks and compares the configurations of runs.
+--- Checks, identifies and compares the configurations of runs.
+local core = require "roper.core"
 local escape = require "roper.base.escape"
+local hash = require "roper.base.hash"
 local schema = require "roper.options.schema"
 local tables = require "roper.base.tables"
 
@@ -30,6 +32,18 @@ function M.is_valid(config)
     or position:find "{" and escape.line(position) == position
   return is_name(config.experiment) and is_position and is_name(config.rotate or "")
     and math.type(config.problems or 0) == "integer"
+end
+
+--- Returns the hash of a configuration: of its JSON with sorted keys, without fields that are
+--- false.
+---@param config table
+---@return string sixteen hexadecimal digits
+function M.hash(config)
+  local set = {}
+  for name, value in pairs(config) do
+    set[name] = value or nil
+  end
+  return hash.of(core.json_encode(set))
 end
 
 --- Returns the fields in which configurations, or other flat tables, differ. A field that is false

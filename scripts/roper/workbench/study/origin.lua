@@ -6,7 +6,8 @@ local escape = require "roper.base.escape"
 local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.system.file"
 local hash = require "roper.base.hash"
-local plan = require "roper.workbench.study.sweep.plan"
+local configuration = require "roper.workbench.study.configuration"
+local sweep_file = require "roper.workbench.study.sweep_file"
 local tables = require "roper.base.tables"
 local tensor_file = require "roper.tensor.file"
 
@@ -39,14 +40,14 @@ end
 local function trials_of(from)
   local stat = files.stat(from)
   if stat then
-    return stat.type == "directory" and plan.read(from)
+    return stat.type == "directory" and sweep_file.read(from)
       or fail("expected a run, a sweep or a file of weights, got %s", escape.line(from))
   end
   if from == "" then
     fail("expected a run, a sweep or a file of weights, got an empty name")
   end
   local method, folder = split(from)
-  local trials = folder ~= "" and files.stat(folder) and plan.read(folder)
+  local trials = folder ~= "" and files.stat(folder) and sweep_file.read(folder)
   if not trials then
     files.check_folder("from", from)
   end
@@ -137,8 +138,9 @@ local function read(config)
       parameters[key:sub(#prefix + 1)] = tensor
     end
   end
-  return parameters, ("%s%s%s weights %s"):format(name, source and " trial " .. plan.hash(source)
-    or "", step and " step " .. step or "", hash_of(path, bytes, prefix)), path, source
+  return parameters, ("%s%s%s weights %s"):format(name,
+    source and " trial " .. configuration.hash(source) or "", step and " step " .. step or "",
+    hash_of(path, bytes, prefix)), path, source
 end
 
 -- Returns the tokens of a configuration's task, as one text; nil for text, whose tokenizer is not

@@ -7,7 +7,7 @@ local d = require "roper.text.document"
 local live_curves = require "roper.workbench.study.live_curves"
 local measures = require "roper.workbench.study.measures"
 local options_of = require "roper.options.rows"
-local plan = require "roper.workbench.study.sweep.plan"
+local grid = require "roper.workbench.study.experiment.grid"
 local reports = require "roper.workbench.study.report"
 local sweeps = require "roper.workbench.study.sweep"
 local tables = require "roper.base.tables"
@@ -78,7 +78,7 @@ function M.run(options)
   design = tables.merged(design, { methods = o.methods, seeds = o.seeds,
     fields = tables.merged(design.fields, o.fields) })
   local fields = designs.fields(design)
-  plan.configure(o.experiment, tables.map(fields, function(pair) -- may raise an error
+  grid.configure(o.experiment, tables.map(fields, function(pair) -- may raise an error
     return pair[1] ~= "seed" and pair or nil
   end))
   local residuals = check_identities()

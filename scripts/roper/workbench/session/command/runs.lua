@@ -81,12 +81,12 @@ end
 
 -- Returns a function that sets the status of a run to "stale" if its sweep lists it as stale.
 local function stale_marker()
-  local plan, stale = require "roper.workbench.study.sweep.plan", {}
+  local sweep_file, stale = require "roper.workbench.study.sweep_file", {}
   return function(run)
     local parent = run.folder:match "^(.*)/" or "."
     if not stale[parent] then
       stale[parent] = {}
-      local ok, _, trials = pcall(plan.read, parent)
+      local ok, _, trials = pcall(sweep_file.read, parent)
       for _, trial in ipairs(ok and trials or {}) do
         stale[parent][trial.folder] = true
       end
@@ -199,7 +199,7 @@ return {
     local given = arguments.fields(parsed, "folder")
     local folder, wanted = parsed.folder or "runs", {}
     for field, text in pairs(given) do
-      wanted[field] = require("roper.workbench.study.sweep.plan").values(field, text)
+      wanted[field] = require("roper.workbench.study.experiment.grid").values(field, text)
     end
     if wanted.position then
       local as_stored = require("roper.workbench.study.experiment.position").as_stored

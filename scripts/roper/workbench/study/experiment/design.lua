@@ -2,7 +2,8 @@
 --- fields. The experiment's file specifies them before the first of these runs.
 local definitions = require "roper.workbench.study.experiment.definitions"
 local experiment = require "roper.workbench.study.experiment"
-local plan = require "roper.workbench.study.sweep.plan"
+local configuration = require "roper.workbench.study.configuration"
+local grid = require "roper.workbench.study.experiment.grid"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -34,7 +35,7 @@ end
 ---@return table[] fields {name, value or list of values} each
 function M.fields(design)
   local seeds = ("%d..%d"):format(design.first_seed, design.first_seed + design.seeds - 1)
-  local list = { { "position", design.methods }, { "seed", plan.values("seed", seeds) } }
+  local list = { { "position", design.methods }, { "seed", grid.values("seed", seeds) } }
   for _, name in ipairs(tables.keys(design.fields)) do
     list[#list + 1] = { name, design.fields[name] }
   end
@@ -50,10 +51,10 @@ function M.note(sweep)
   if not design or #sweep.trials ~= #design.methods * design.seeds then
     return nil
   end
-  local configs = plan.configure(sweep.experiment, M.fields(design))
-  local wanted = tables.set(tables.map(configs, plan.hash))
+  local configs = grid.configure(sweep.experiment, M.fields(design))
+  local wanted = tables.set(tables.map(configs, configuration.hash))
   for _, trial in ipairs(sweep.trials) do
-    if not wanted[plan.hash(trial.config)] then
+    if not wanted[configuration.hash(trial.config)] then
       return nil
     end
   end

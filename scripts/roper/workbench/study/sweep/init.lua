@@ -11,7 +11,9 @@ local is_list = require("roper.workbench.study.experiment.fields").is_list
 local options_of = require "roper.options.rows"
 local eta = require "roper.workbench.study.sweep.eta"
 local origin = require "roper.workbench.study.origin"
+local grid = require "roper.workbench.study.experiment.grid"
 local plan = require "roper.workbench.study.sweep.plan"
+local sweep_file = require "roper.workbench.study.sweep_file"
 local position = require "roper.workbench.study.experiment.position"
 local rehearsal = require "roper.workbench.study.rehearsal"
 local resume = require "roper.workbench.study.sweep.resume"
@@ -86,8 +88,8 @@ end
 function M.read(folder)
   arguments.check("sweep.read", "folder", "string", folder)
   files.check_folder("sweep", folder)
-  local trials, stale = plan.read(folder)
-  trials = trials or plan.lone(folder) or plan.require(folder)
+  local trials, stale = sweep_file.read(folder)
+  trials = trials or sweep_file.lone(folder) or sweep_file.require(folder)
   local varied, methods, known = varied_fields(trials), {}, {}
   for _, trial in ipairs(trials) do
     trial.method, trial.seed = method_of(trial.config, varied), trial.config.seed
@@ -103,7 +105,7 @@ function M.read(folder)
     end) }
 end
 
--- Converts a list of pairs or a table to the form of `plan.product`. Strings are split into values.
+-- Converts a list of pairs or a table to the form of `grid.product`. Strings are split into values.
 local function pairs_of(fields)
   local list = fields[1] and fields or tables.map(tables.keys(fields), function(name)
     return { name, fields[name] }
@@ -115,7 +117,7 @@ local function pairs_of(fields)
     end
     local name, value = pair[1], pair[2]
     local is_text = type(value) == "string" and not is_list(name)
-    return { name, is_text and plan.values(name, value) or value }
+    return { name, is_text and grid.values(name, value) or value }
   end)
 end
 
@@ -125,7 +127,7 @@ local function try_all(configs)
     return { config = config }
   end)), {}
   for _, config in ipairs(configs) do
-    local key = plan.hash(tables.merged(config, { seed = false, origin = false }))
+    local key = configuration.hash(tables.merged(config, { seed = false, origin = false }))
     local problem = not tried[key] and rehearsal.problem(config)
     tried[key] = true
     if problem then
@@ -171,7 +173,7 @@ function M.prepare(what, fields, folder)
     local trials, notes = resume.trials(what)
     return trials, what, notes[1] and notes or nil
   end
-  local configs = tables.map((is_file and plan.load or plan.configure)(what, given),
+  local configs = tables.map((is_file and plan.load or grid.configure)(what, given),
     origin.complete)
   if #configs == 0 then
     error("sweep: expected at least one trial, got none", 0)

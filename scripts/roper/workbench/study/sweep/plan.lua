@@ -1,87 +1,17 @@
---- The trials of a sweep: their configurations, their names, and the file sweep.json. It also lists
---- stale trials: a method's trials are made by the same loaded files, and those made by other ones
---- are stale, with their folders kept.
+--- Adds trials to a sweep: to its file sweep.json, which also lists stale trials. A method's trials
+--- are made by the same loaded files; those made by other ones are stale, and keep their folders.
 local clock = require "roper.system.clock"
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
 local configuration = require "roper.workbench.study.configuration"
-local escape = require "roper.base.escape"
 local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.system.file"
-local hash = require "roper.base.hash"
-local file_name = require("roper.position.text").file_name
 local finally = require("roper.base.scoped").finally
+local grid = require "roper.workbench.study.experiment.grid"
+local sweep_file = require "roper.workbench.study.sweep_file"
 local tables = require "roper.base.tables"
 
 local M = {}
-
--- Maximum number of values in a range.
-local MOST_VALUES <const> = 100000
-
-local MOST_SWEEPS <const> = 5 -- in a message
-
---- Returns the values in a text such as "rope,roper", "1..10" or "1..3,7".
-function M.values(field, text)
-  local list = {}
-  for _, part in ipairs(require("roper.position.syntax").choices(text)) do
-    local first, last = part:match "^(-?%d+)%.%.(-?%d+)$"
-    if part == "" then
-      error(("field %s: expected values with commas between them, got %q"):format(field, text), 0)
-    elseif not first then
-      list[#list + 1] = part
-    else
-      first, last = math.tointeger(tonumber(first)), math.tointeger(tonumber(last))
-      if not first or not last or last < first then
-        error(("field %s: expected a range from a smaller to a larger integer, got %s")
-          :format(field, part), 0)
-      elseif not math.ult(last - first, MOST_VALUES) then -- unsigned: the difference may overflow
-        error(("field %s: expected at most %d values, got %s"):format(field, MOST_VALUES, part), 0)
-      end
-      for number = first, last do
-        list[#list + 1] = number
-      end
-    end
-  end
-  return list
-end
-
--- A table without a list, such as {type = "yarn", factor = 4}, is one value.
-local function is_list(values)
-  return type(values) == "table" and values[1] ~= nil
-end
-
---- Returns every combination of the fields' values. Seeds vary slowest, so that an unfinished sweep
---- has complete pairs; the other fields vary in their order, the last one fastest.
----@param given table[] {field, list of values or one value} each
----@return table[] tables of fields
-function M.product(given)
-  local ordered = {}
-  for _, pair in ipairs(given) do
-    table.insert(ordered, pair[1] == "seed" and 1 or #ordered + 1, pair)
-  end
-  local list = { {} }
-  for _, pair in ipairs(ordered) do
-    local field, values = pair[1], pair[2]
-    local longer = {}
-    for _, fields in ipairs(list) do
-      for _, value in ipairs(is_list(values) and values or { values }) do
-        longer[#longer + 1] = tables.merged({ [field] = value }, fields)
-      end
-    end
-    list = longer
-  end
-  return list
-end
-
---- Returns the configurations of an experiment with every combination of the fields' values.
----@param name string of the experiment
----@param given table[] as for `product`
----@return table[] configurations
-function M.configure(name, given)
-  return tables.map(M.product(given), function(fields)
-    return experiment.configure(name, fields)
-  end)
-end
 
 --- Loads the trials that a Lua file returns: a list of tables of fields. The field `experiment` is
 --- in each of them or in the list itself.
@@ -99,7 +29,7 @@ function M.load(path, given)
     error(("sweep: %s: expected a list of trials, got %s"):format(path, type(found)), 0)
   end
   local configs = {}
-  for _, more in ipairs(M.product(given)) do
+  for _, more in ipairs(grid.product(given)) do
     for i, trial in ipairs(found) do
       if type(trial) ~= "table" then
         error(("sweep: %s: trial %d: expected a table of fields, got %s"):format(path, i,
@@ -119,25 +49,13 @@ function M.load(path, given)
   return configs
 end
 
---- Returns the hash of a configuration: of its JSON with sorted keys, without fields that are
---- false.
----@param config table
----@return string sixteen hexadecimal digits
-function M.hash(config)
-  local set = {}
-  for name, value in pairs(config) do
-    set[name] = value or nil
-  end
-  return hash.of(core.json_encode(set))
-end
-
 -- Returns the hash of a configuration without some fields.
 local function hash_without(config, ...)
   local rest = tables.merged(config)
   for _, name in ipairs { ... } do
     rest[name] = nil
   end
-  return M.hash(rest)
+  return configuration.hash(rest)
 end
 
 local method_hashes = setmetatable({}, { __mode = "k" }) -- by configuration
@@ -164,57 +82,6 @@ function M.made_with(config)
   return (config.loaded or "no loaded files") .. (config.origin and ", " .. config.origin or "")
 end
 
--- Creates a trial from its configuration.
-local function new_trial(folder, config)
-  local id = M.hash(config)
-  local name = ("%s%s-%d-%s"):format(file_name(config.position),
-    config.rotate and "-" .. config.rotate or "", config.seed, id:sub(1, 8))
-  return { id = id, name = name, folder = folder .. "/" .. name, config = config }
-end
-
-local function path_of(folder)
-  return folder .. "/sweep.json"
-end
-
---- Reads the trials of a sweep.
----@param folder string
----@return table[]? trials {id, name, folder, config} in the order in which they were added; nil if
----   the folder contains no sweep
----@return table[]? stale trials that were made by other loaded files than the current trials of
----   their method
-function M.read(folder)
-  local text = files.read(path_of(folder))
-  if not text then
-    return nil
-  end
-  local content = files.parse(text)
-  if not content or type(content.trials) ~= "table" or #content.trials == 0
-    or type(content.stale or {}) ~= "table" then
-    error(("sweep: %s: expected a list of trials, got another file"):format(path_of(folder)), 0)
-  end
-  local function trial_of(config, i)
-    if not configuration.is_valid(config) then
-      error(("sweep: %s: trial %d: expected the configuration of an experiment"):format(
-        path_of(folder), i), 0)
-    end
-    return new_trial(folder, config)
-  end
-  return tables.map(content.trials, trial_of), tables.map(content.stale or {}, trial_of)
-end
-
---- Reads a single run of an experiment as a sweep of one trial.
----@param folder string of the run
----@return table[]? trials nil if the folder contains no such run
-function M.lone(folder)
-  local about = files.decode(folder .. "/config.json")
-  if not about or not configuration.is_valid(about.config) then
-    return nil
-  end
-  local trial = new_trial(folder, about.config)
-  trial.folder = folder
-  return { trial }
-end
-
 -- Calls f with a lock, so that no other process changes the file of the sweep.
 local function locked(folder, f)
   local lock = folder .. "/lock"
@@ -239,7 +106,7 @@ local function write(folder, trials, stale)
   local function configs(list)
     return core.json_array(tables.map(list, function(trial) return trial.config end))
   end
-  files.write(path_of(folder), core.json_encode({ version = require "roper.base.version",
+  files.write(sweep_file.path(folder), core.json_encode({ version = require "roper.base.version",
     trials = configs(trials), stale = stale[1] and configs(stale) or nil }, { indent = 2 }) .. "\n")
 end
 
@@ -250,7 +117,7 @@ local function replace(folder, trials, stale, config)
   local gone, instead = {}, {}
   for i, old in ipairs(trials) do
     if is_replaced(old.config, config) then
-      local new = new_trial(folder, tables.merged(config, { seed = old.config.seed }))
+      local new = sweep_file.new_trial(folder, tables.merged(config, { seed = old.config.seed }))
       old.instead = new
       gone[#gone + 1], stale[#stale + 1] = old, old
       instead[#instead + 1], trials[i] = new, new
@@ -276,7 +143,7 @@ function M.add(folder, configs)
   files.make(folder)
   return locked(folder, function()
     files.clean(folder, "sweep.json")
-    local all, stale = M.read(folder)
+    local all, stale = sweep_file.read(folder)
     all, stale = all or {}, stale or {}
     local asked, gone, known, wanted = {}, {}, {}, {}
     local had = #all
@@ -289,7 +156,7 @@ function M.add(folder, configs)
       known[trial.name] = trial
     end
     for _, config in ipairs(configs) do
-      local trial = new_trial(folder, config)
+      local trial = sweep_file.new_trial(folder, config)
       local replaced, instead = replace(folder, all, stale, config)
       for i, new in ipairs(instead) do
         gone[#gone + 1], known[replaced[i].name], known[new.name] = replaced[i], nil, new
@@ -311,30 +178,6 @@ function M.add(folder, configs)
     end
     return asked, gone
   end)
-end
-
--- Names the sweeps in a folder; "" without one.
-local function sweeps_in(folder)
-  local found = tables.map(files.names(folder), function(name)
-    local path = (folder == "." and "" or folder:gsub("/*$", "/")) .. name
-    return files.exists(path_of(path)) and escape.line(path) or nil
-  end)
-  return found[1] and (#found == 1 and "; it contains the sweep " or "; it contains the sweeps ")
-    .. table.concat(found, ", ", 1, math.min(#found, MOST_SWEEPS))
-    .. (#found > MOST_SWEEPS and ", ..." or "") or ""
-end
-
---- Reads the trials of a sweep like `read`, with an error instead of nil.
----
---- Errors: the folder contains no sweep.
-function M.require(folder)
-  files.check_folder("sweep", folder)
-  local trials, stale = M.read(folder)
-  if not trials then
-    error(("sweep: expected the folder of a sweep, got %s, which has no sweep.json%s"):format(
-      folder == "." and "the current folder" or escape.line(folder), sweeps_in(folder)), 0)
-  end
-  return trials, stale
 end
 
 return M

@@ -4,6 +4,7 @@ local escape = require "roper.base.escape"
 local loaded = require "roper.workbench.study.experiment.loaded"
 local needs = require "roper.workbench.study.experiment.needs"
 local plan = require "roper.workbench.study.sweep.plan"
+local sweep_file = require "roper.workbench.study.sweep_file"
 local stored = require "roper.workbench.study.runs"
 local tables = require "roper.base.tables"
 
@@ -67,7 +68,7 @@ end
 function M.trials(folder)
   local now = loaded.now()
   local edited = {}
-  for _, trial in ipairs(plan.require(folder)) do
+  for _, trial in ipairs(sweep_file.require(folder)) do
     local config = trial.config
     if config.loaded ~= now and loaded.same_names(config.loaded, now) then
       edited[#edited + 1] = tables.merged(config, { loaded = now })
@@ -78,7 +79,7 @@ function M.trials(folder)
     local _, stale = plan.add(folder, edited)
     notes[1] = M.stale_note(stale)
   end
-  for _, trial in ipairs(plan.require(folder)) do
+  for _, trial in ipairs(sweep_file.require(folder)) do
     local reason = not stored.result(trial.folder, trial.config) and reason_of(trial.config)
     if reason then
       skipped[reason] = skipped[reason] or {}

@@ -113,7 +113,7 @@ function M.main()
       load_option.run(path)
     end
     local wanted = tables.set(input.trials)
-    local trials = require("roper.workbench.study.sweep.plan").require(input.folder)
+    local trials = require("roper.workbench.study.sweep_file").require(input.folder)
     M.run(tables.map(trials, function(trial) return wanted[trial.name] and trial or nil end), send,
       sending)
   end)

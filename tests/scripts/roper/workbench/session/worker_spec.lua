@@ -1,6 +1,6 @@
 local claims = require("roper.workbench.study.claim")
 local mpi = require("tests.mpi")
-local plan = require("roper.workbench.study.sweep.plan")
+local sweep_file = require("roper.workbench.study.sweep_file")
 local process = require("tests.process")
 local stored = require("roper.workbench.study.runs")
 local scratch = require("tests.scratch")
@@ -12,7 +12,7 @@ after_each(scratch.remove)
 -- Checks that every trial ran once, by at least two processes.
 local function assert_shared(folder, count)
   local owners = {}
-  local trials = plan.read(folder)
+  local trials = sweep_file.read(folder)
   assert.equal(count, #trials)
   for _, trial in ipairs(trials) do
     assert.equal("finished", stored.read(trial.folder).status)

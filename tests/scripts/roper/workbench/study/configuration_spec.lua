@@ -1,4 +1,54 @@
 local configuration = require("roper.workbench.study.configuration")
+local experiment = require("roper.workbench.study.experiment")
+
+describe("configuration.hash", function()
+  it("is that of configurations without a later field if the field has its default", function()
+    local config = experiment.configure("addition", { matmul_precision = "float32" })
+    local id = configuration.hash(config)
+    assert.equal(id, configuration.hash(experiment.configure("addition")))
+    config.matmul_precision = nil
+    assert.equal(id, configuration.hash(config))
+    assert.not_equal(id,
+      configuration.hash(experiment.configure("addition", { matmul_precision = "bfloat16" })))
+  end)
+
+  it("is the FNV-1a hash of the fields that are set", function()
+    -- By a line of Python over the bytes of {"a": 1, "b": "x"}.
+    assert.equal("9c5b8ebe1a8a6a03", configuration.hash({ b = "x", a = 1, c = false }))
+  end)
+
+  it("depends on every field and on nothing else", function()
+    local config = experiment.configure("addition", { seed = 1 })
+    local id = configuration.hash(config)
+    assert.equal(id, configuration.hash(experiment.configure("addition",
+      { seed = "1" })))
+    local seen = { [id] = true }
+    for name, value in pairs(config) do
+      config[name] = value == false and "qk" or value == "x" and "y" or "x"
+      local other = configuration.hash(config)
+      assert.is_nil(seen[other], name)
+      seen[other] = true
+      config[name] = value
+    end
+    assert.equal(id, configuration.hash(config))
+  end)
+
+  it("ignores a switch that is off", function()
+    local function hash(fields)
+      return configuration.hash(experiment.configure("addition", fields))
+    end
+    local config = experiment.configure("addition")
+    local id = configuration.hash(config)
+    assert.is_false(config.coupled)
+    for name, value in pairs(config) do
+      config[name] = value or nil
+    end
+    assert.equal(id, configuration.hash(config))
+    assert.equal(id, hash({ coupled = "false" }))
+    assert.not_equal(id, hash({ coupled = "true" }))
+    assert.equal(hash({ coupled = true }), hash({ coupled = "true" }))
+  end)
+end)
 
 describe("configuration.differences", function()
   local function of(...)

@@ -4,7 +4,7 @@ local core = require("roper.core")
 local experiment = require("roper.workbench.study.experiment")
 local files = require("roper.system.file")
 local origin = require("roper.workbench.study.origin")
-local plan = require("roper.workbench.study.sweep.plan")
+local sweep_file = require("roper.workbench.study.sweep_file")
 local process = require("tests.process")
 local roper = require("roper")
 local scratch = require("tests.scratch")
@@ -39,7 +39,7 @@ end
 describe("origin", function()
   it("takes the parameters of the same name and shape, and lists the others", function()
     run(source, "position=learned", "seed=1")
-    local trial = plan.read(source)[1]
+    local trial = sweep_file.read(source)[1]
     local config = configure({ from = trial.folder, position = "t5", length = 61 })
     assert.matches(("^%s trial %s step 20 weights %%x+$"):format(trial.name:gsub("%p", "%%%0"),
       trial.id), config.origin)
@@ -69,7 +69,7 @@ describe("origin", function()
 
   it("notes that the embeddings belong to other tokens", function()
     run(source, "position=rope", "seed=1")
-    local trial = plan.read(source)[1]
+    local trial = sweep_file.read(source)[1]
     roper.tasks.register("origin_spec", { vocabulary = tables.map(
       experiment.task(trial.config):vocabulary(), function(word, i)
         return i == 1 and "<x>" or word
@@ -84,7 +84,7 @@ describe("origin", function()
 
   it("refuses weights that changed, and weights without a common parameter", function()
     run(source, "position=rope", "seed=1")
-    local trial = plan.read(source)[1]
+    local trial = sweep_file.read(source)[1]
     local config = configure({ from = trial.folder })
     local other = origin.complete(experiment.configure("addition", { preset = "smoke",
       d_model = 24, from = trial.folder }))
@@ -133,7 +133,7 @@ describe("a sweep from the weights of another one", function()
     run(source, "position=rope", "seed=1..2")
     local output = run(from, "position=rope,alibi", "seed=1..2", "rate=1e-3", "--from", source)
     contains(output, "parameters taken; the optimizer starts fresh")
-    local trials = plan.read(from)
+    local trials = sweep_file.read(from)
     for _, trial in ipairs(trials) do
       contains(trial.config.origin, ("rope-%d-"):format(trial.seed or trial.config.seed))
       local kept = files.decode(trial.folder .. "/origin.json")
@@ -148,7 +148,7 @@ describe("a sweep from the weights of another one", function()
       "4 trials, 4 finished")
 
     -- The source is trained further.
-    local first = plan.read(source)[1]
+    local first = sweep_file.read(source)[1]
     local status, _, errors = process.run({ "./roper", "train", "--resume", first.folder,
       "steps=25" })
     assert.equal(0, status, errors)
@@ -156,7 +156,7 @@ describe("a sweep from the weights of another one", function()
     contains(output, ("2 trials made with other loaded files or weights (no loaded files, %s "
       .. "trial %s step 20 weights "):format(first.name, first.id))
     contains(output, "4 trials, 2 finished")
-    assert.same({ trials[1].name, trials[2].name }, tables.map(select(2, plan.read(from)),
+    assert.same({ trials[1].name, trials[2].name }, tables.map(select(2, sweep_file.read(from)),
       function(trial) return trial.name end))
   end)
 end)

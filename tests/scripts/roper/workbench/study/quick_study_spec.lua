@@ -3,7 +3,8 @@ local experiment = require("roper.workbench.study.experiment")
 local files = require("roper.system.file")
 local html = require("tests.html")
 local identities = require("roper.identity.rotations")
-local plan = require("roper.workbench.study.sweep.plan")
+local grid = require("roper.workbench.study.experiment.grid")
+local sweep_file = require("roper.workbench.study.sweep_file")
 local plot = require("roper.workbench.plot")
 local scratch = require("tests.scratch")
 local stdout = require("tests.stdout")
@@ -76,7 +77,7 @@ describe("study.run", function()
   it("notes the design if the sweep has exactly its runs", function()
     local design = designs.of("substring_prefix")
     local trials = {}
-    for _, each in ipairs(plan.product(designs.fields(design))) do
+    for _, each in ipairs(grid.product(designs.fields(design))) do
       trials[#trials + 1] = { config = experiment.configure("substring_prefix", each) }
     end
     local sweep = { experiment = "substring_prefix", trials = trials }
@@ -102,7 +103,7 @@ describe("study.run", function()
 
   it("draws curves without values that are not finite", function()
     run({ seeds = 1 })
-    for _, trial in ipairs(plan.read(folder)) do
+    for _, trial in ipairs(sweep_file.read(folder)) do
       local path = trial.folder .. "/metrics.jsonl"
       local text = files.read(path):gsub('"accuracy": [^,]*', '"accuracy": null', 1)
       assert.truthy(text:find("null", 1, true))

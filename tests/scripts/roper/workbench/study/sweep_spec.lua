@@ -1,7 +1,7 @@
 local claims = require("roper.workbench.study.claim")
 local core = require("roper.core")
 local files = require("roper.system.file")
-local plan = require("roper.workbench.study.sweep.plan")
+local sweep_file = require("roper.workbench.study.sweep_file")
 local process = require("tests.process")
 local stored = require("roper.workbench.study.runs")
 local scratch = require("tests.scratch")
@@ -106,7 +106,7 @@ describe("sweep.read", function()
     assert.matches("/yarn%-factor%-4%-1%-%x+$", trials[3].folder)
     fields.position = "yarn{ factor = 4 , slow = 1 }"
     assert.same({ trials[3], trials[7] }, sweep.prepare("addition", fields, folder))
-    assert.equal(8, #plan.read(folder))
+    assert.equal(8, #sweep_file.read(folder))
     fields.position = { type = "yarn", factor = 4 }
     assert.same({ trials[3], trials[7] }, sweep.prepare("addition", fields, folder))
     assert.error_matches(function()
@@ -144,9 +144,9 @@ describe("sweep.run", function()
     run({ fields = fields })
     assert.same(before, (sweeps.results(folder)))
 
-    local gone = plan.read(folder)[2]
+    local gone = sweep_file.read(folder)[2]
     assert(os.remove(gone.folder .. "/result.json"))
-    scratch.write("sweep/" .. plan.read(folder)[3].name .. "/result.json", "{torn")
+    scratch.write("sweep/" .. sweep_file.read(folder)[3].name .. "/result.json", "{torn")
     run({ fields = fields })
     local again, count = sweeps.results(folder)
     assert.equal(4, count)
@@ -293,7 +293,7 @@ describe("a sweep with killed processes", function()
       sweeps.wait({ last })
       assert.equal(0, last.status, name)
       assert.equal(expected, text_of(folder), name)
-      for _, trial in ipairs(plan.read(folder)) do
+      for _, trial in ipairs(sweep_file.read(folder)) do
         for _, left in ipairs(files.names(trial.folder)) do
           assert.is_nil(left:find("%.tmp$"), left)
         end
@@ -339,7 +339,7 @@ describe("two sweeps at once in one folder", function()
     sweeps.wait(both)
     assert.same({ 0, 0 }, { both[1].status, both[2].status })
     local owners = {}
-    local trials = plan.read(folder)
+    local trials = sweep_file.read(folder)
     assert.equal(40, #trials)
     for _, trial in ipairs(trials) do
       local last = claims.read(trial.folder)
@@ -410,7 +410,7 @@ describe("./roper sweep", function()
       "--jobs", "2", "--load", load)
     local screen = process.open(table.concat(command, " "), { TERM = "xterm" })
     screen:expect("/150  loss ")
-    for _, trial in ipairs(plan.read(folder)) do -- the other one may begin later
+    for _, trial in ipairs(sweep_file.read(folder)) do -- the other one may begin later
       while not files.stat(trial.folder .. "/checkpoint.safetensors") do
         sweeps.wait({ screen.process }, 10)
         assert.is_nil(screen.process.status)
@@ -421,13 +421,13 @@ describe("./roper sweep", function()
     assert.equal(table.concat(command, " "), (screen:expect("\n")))
     screen:expect("interrupted")
     assert.equal(130, screen:leave())
-    for _, trial in ipairs(plan.read(folder)) do
+    for _, trial in ipairs(sweep_file.read(folder)) do
       assert.same({ "stopped", 1 }, { stored.read(trial.folder, trial.config).status,
                                       claims.read(trial.folder).number })
     end
     local _, listed = process.run({ "./roper", "runs", folder })
     assert.truthy(listed:find(("\nResume with:\n./roper sweep %s --load %s/loaded/wait.lua\n")
-      :format(folder, plan.read(folder)[1].folder), 1, true), listed)
+      :format(folder, sweep_file.read(folder)[1].folder), 1, true), listed)
     scratch.write("continued", "")
     local status, output = process.run(command)
     assert.equal(0, status)
@@ -469,7 +469,7 @@ describe("./roper sweep", function()
     local _, restarts = errors:gsub("a worker was killed by signal %d+; it continues from", "")
     assert.equal(2, restarts, errors)
     assert.truthy(errors:find("failed: a worker was killed by signal %d+, like 2 before"), errors)
-    assert.equal("failed", stored.read(plan.read(folder)[1].folder).status)
+    assert.equal("failed", stored.read(sweep_file.read(folder)[1].folder).status)
   end)
 
   it("runs as a single worker", function()

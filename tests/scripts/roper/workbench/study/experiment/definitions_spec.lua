@@ -3,7 +3,8 @@ local definitions = require("roper.workbench.study.experiment.definitions")
 local fields = require("roper.workbench.study.experiment.fields")
 local measures = require("roper.workbench.study.measures")
 local needs = require("roper.workbench.study.experiment.needs")
-local plan = require("roper.workbench.study.sweep.plan")
+local configuration = require("roper.workbench.study.configuration")
+local grid = require("roper.workbench.study.experiment.grid")
 local process = require("tests.process")
 local roper = require("roper")
 local tables = require("roper.base.tables")
@@ -80,8 +81,8 @@ describe("a registered task", function()
       again.experiment = nil
       assert.same(config, experiment.configure("echo_spec", again))
     end
-    assert.not_equal(plan.hash(experiment.configure("echo_spec", { upper = false })),
-      plan.hash(experiment.configure("echo_spec")))
+    assert.not_equal(configuration.hash(experiment.configure("echo_spec", { upper = false })),
+      configuration.hash(experiment.configure("echo_spec")))
   end)
 
   it("cannot have an option with the name of a common field", function()
@@ -128,7 +129,7 @@ describe("experiment.register", function()
       config.length })
     assert.same({ { letters = 6 } }, (experiment.longer(config)))
     assert.equal("loss", measures.main({ "own_spec" }).name)
-    assert.equal(1, #plan.configure("own_spec", { { "position", { "rope" } } }))
+    assert.equal(1, #grid.configure("own_spec", { { "position", { "rope" } } }))
   end)
 
   it("may compare methods by any measure, also by one that has no curve", function()

@@ -2,7 +2,7 @@
 
 local claims = require("roper.workbench.study.claim")
 local files = require("roper.system.file")
-local plan = require("roper.workbench.study.sweep.plan")
+local sweep_file = require("roper.workbench.study.sweep_file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local sweeps = require("tests.sweeps")
@@ -53,7 +53,7 @@ describe("a sweep with a loaded file", function()
   it("puts trials of another content aside, and runs them anew", function()
     run("position=near", "seed=1..2", "--load", near)
     run("position=rope", "seed=1..2")
-    local first = plan.read(folder)
+    local first = sweep_file.read(folder)
     local results = sweeps.results(folder)
     contains(run("position=near", "seed=1..2", "--load", near), "2 trials, 2 finished")
     assert.same(results, (sweeps.results(folder)))
@@ -66,7 +66,7 @@ describe("a sweep with a loaded file", function()
     contains(output, "3 trials, 0 finished")
     contains(output, ("Not included, because loaded files or weights have changed since: %s, %s "
       .. "(made with near.lua "):format(first[1].name, first[2].name))
-    local now, stale = plan.read(folder)
+    local now, stale = sweep_file.read(folder)
     assert.same({ first[1].name, first[2].name }, names(stale))
     assert.same({ "near 1", "near 2", "rope 1", "rope 2", "near 3" },
       tables.map(now, function(trial)
@@ -86,7 +86,7 @@ describe("a sweep with a loaded file", function()
     contains(output, "are stale; 1 of them is run anew with near.lua ")
     contains(output, ", finished trials replace the others; their folders are kept: ")
     contains(output, "3 trials, 2 finished")
-    now, stale = plan.read(folder)
+    now, stale = sweep_file.read(folder)
     assert.same({ first[1].name, first[2].name }, { now[1].name, now[2].name })
     assert.equal(3, #stale)
 
@@ -101,7 +101,7 @@ describe("a sweep with a loaded file", function()
     local words = { "position=near", "seed=1", "steps=600", "--jobs", "1", "--load", near }
     local program = process.spawn(sweeps.command(folder, table.unpack(words)))
     local function has_checkpoint()
-      local trials = plan.read(folder)
+      local trials = sweep_file.read(folder)
       return trials and files.stat(trials[1].folder .. "/checkpoint.safetensors")
     end
     while not has_checkpoint() do
@@ -113,19 +113,20 @@ describe("a sweep with a loaded file", function()
     sweeps.wait({ program })
     for _, pid in ipairs(workers) do
       uv.kill(pid, "sigkill")
-      while uv.kill(pid, 0) == 0 and claims.read(plan.read(folder)[1].folder).state ~= "free" do
+      while uv.kill(pid, 0) == 0
+        and claims.read(sweep_file.read(folder)[1].folder).state ~= "free" do
         sweeps.wait({}, 20)
         uv.sleep(20)
       end
     end
-    local first = plan.read(folder)[1]
+    local first = sweep_file.read(folder)[1]
 
     write(0.25)
     contains(run(table.unpack(words)), "1 trial made with other loaded files")
     assert.is_nil(files.stat(first.folder .. "/result.json"))
     write(0.5)
     contains(run(table.unpack(words)), "1 trial, 0 finished")
-    assert.same({ first.name }, names(plan.read(folder)))
+    assert.same({ first.name }, names(sweep_file.read(folder)))
     assert.truthy(files.stat(first.folder .. "/result.json"))
     assert.is_nil(files.stat(first.folder .. "/metrics.jsonl.old")) -- it did not start from step 0
   end)
@@ -133,7 +134,7 @@ describe("a sweep with a loaded file", function()
   it("skips trials whose files are missing, and runs the others", function()
     run("position=near", "seed=1", "--load", near)
     run("position=rope", "seed=1")
-    local trials = plan.read(folder)
+    local trials = sweep_file.read(folder)
     for _, trial in ipairs(trials) do
       os.remove(trial.folder .. "/result.json")
     end
@@ -153,7 +154,7 @@ describe("a sweep with a loaded file", function()
     write(0.25)
     contains(resume(0, "--load", near), "1 trial made with other loaded files")
     local other = scratch.write("other.lua", "x = 1")
-    os.remove(plan.read(folder)[1].folder .. "/result.json")
+    os.remove(sweep_file.read(folder)[1].folder .. "/result.json")
     contains(resume(1, "--load", other), "no trial of " .. folder .. " can run:")
   end)
 end)
