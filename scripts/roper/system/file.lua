@@ -54,12 +54,13 @@ function M.stat(path)
   return stat
 end
 
---- Is something at this path? A path that cannot be accessed counts as there.
+--- Is something at this path? A path that cannot be accessed counts as there, one below a file does
+--- not.
 ---@param path string
 ---@return boolean
 function M.exists(path)
   local _, _, code = uv.fs_stat(path)
-  return not ABSENT[code]
+  return not ABSENT[code] and code ~= "ENOTDIR"
 end
 
 --- Is this path a symbolic link?

@@ -1,3 +1,4 @@
+local clock = require("roper.system.clock")
 local claims = require("roper.workbench.study.claim")
 local core = require("roper.core")
 local files = require("roper.system.file")
@@ -114,14 +115,14 @@ describe("claim", function()
 
   it("waits for a heartbeat of another boot, which may be a copy of this machine", function()
     local path = write(1, { boot = "before the power cut" })
-    local uptime = uv.uptime
-    finally(function() uv.uptime = uptime end)
+    local uptime = clock.uptime
+    finally(function() clock.uptime = uptime end)
     for _, case in ipairs({ { 30, 0, "running" }, { 30, 100, "running" }, { 30, 140, "free" },
                             { 300, 280, "running" }, { 300, 320, "free" },
                             { 1e6, claims.LOST - 60, "running" }, { 1e6, claims.LOST + 60, "free" },
                           }) do
       local up, silence, state = table.unpack(case)
-      uv.uptime = function() return up end
+      clock.uptime = function() return up end
       uv.fs_utime(path, os.time() - silence, os.time() - silence)
       assert.equal(state, claims.read(folder).state, ("%g %d"):format(up, silence))
     end
