@@ -21,6 +21,15 @@ describe("README and the guide", function()
     check(scratch.read("README.md"):match("\n```\n%$ ./roper\n.-\n(> .-)```\n"))
   end)
 
+  it("train a model in a script", function()
+    local code, count = scratch.read("README.md"):match("\n```lua\n(task = .-)```\n")
+      :gsub("steps = 200", "steps = 1, progress = false")
+    assert.equal(1, count)
+    local globals = { roper = roper }
+    assert(load(code .. "ok = #answer > 0", "README", "t", globals))()
+    assert.is_true(globals.ok)
+  end)
+
   it("export and import a model", function()
     check(scratch.read("scripts/GUIDE.md"):match("\n## Published models\n.-```\n(> .-)```\n"))
   end)

@@ -25,7 +25,7 @@ describe("README and the guide", function()
   after_each(scratch.remove)
 
   it("define a task, and train, evaluate, sample, sweep and report it", function()
-    local code, lines = shown("README.md",
+    local code, lines = shown("scripts/GUIDE.md",
       "\n```lua\n(local function sorted.-)```\n.-\n```\n(%$ .-)```\n")
     local more = scratch.read("scripts/GUIDE.md"):match(
       '\n```lua\n(roper%.experiment%.register%("sort_short".-)```\n')
@@ -69,7 +69,7 @@ describe("README and the guide", function()
       outputs[#outputs + 1] = run(line)
     end
     assert.equal(4, #outputs)
-    assert.truthy(outputs[4]:find("roper model=Own − roper +2"))
+    assert.truthy(outputs[4]:find("roper model=Own − roper model=Transformer +2"))
     local best = scratch.path("runs/copy-roper-1/best.safetensors")
     assert.truthy(run(("./roper -e 'dofile %q; return roper.load %q'"):format("own.lua", best))
       :find("^Own: %d+ parameters"))
