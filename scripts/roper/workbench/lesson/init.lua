@@ -15,14 +15,54 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
-local LESSON <const> = { order = "integer", title = "string", before = "string",
-  after = "string", minutes = "size?", needs = { "table", {} }, notation = { "table", {} },
-  given = "table?", steps = "table" }
-local STEP <const> = { title = "string", text = "string", formula = "string?", code = "string?",
-  claims = { "table", {} }, python = "string?", identity = "table?", figure = "table?",
-  predict = "table?", exercise = "table?" }
-local FIGURE <const> = { caption = "string", draw = "string", claims = { "table", {} },
-  play = "table?" }
+local LESSON <const> = options_of.define("Lesson", {
+  { "order", "integer", nil, "position in the list of lessons, which is sorted by it; a literal "
+    .. "number" },
+  { "title", "string" },
+  { "before", "string", nil, "what the learner can do before the lesson" },
+  { "after", "string", nil, "what the learner can do after the lesson" },
+  { "minutes", "size?", nil, "time that the lesson takes" },
+  { "needs", "table", {}, "names of the built-in lessons that it builds on", type = "string[]" },
+  { "notation", "table", {}, '{"R_m", "the rotation by position m"}: a formula and its meaning in '
+    .. "prose", type = "string[][]" },
+  { "given", "table?", nil, "kinds of the variables in identities without a `given`",
+    type = "table<string, string>" },
+  { "steps", "table", type = "LessonStep[]" },
+})
+
+local QUESTIONS <const> = "LessonQuestion|LessonQuestion[]"
+
+local STEP <const> = options_of.define("LessonStep", {
+  { "title", "string" },
+  { "text", "string", nil, "paragraphs of prose" },
+  { "formula", "string?", nil, "lines in the notation of formulas, shown below the text" },
+  { "code", "string?", nil, "Lua, run and shown as if typed, with the variables of the steps "
+    .. "before. It must not set a variable with the name of a command at the lesson's prompt, such "
+    .. "as again" },
+  { "claims", "table", {}, 'each {"Lua that is true", instead = {"code", "other code"}}: if the '
+    .. "other code replaces the first, the claim must fail, otherwise it would prove nothing",
+    type = "table[]" },
+  { "python", "string?", nil, "a program for PyTorch, shown after the output of the code but not "
+    .. "run" },
+  { "identity", "table?", type = "IdentityOptions" },
+  { "figure", "table?", type = "LessonFigure" },
+  { "predict", "table?", nil, "asked before the code, the claims and the figure are shown; open "
+    .. "questions are not allowed. The code is run before, so it should not print. Answers cannot "
+    .. "use its variables", type = QUESTIONS },
+  { "exercise", "table?", nil, "asked after the code, the claims and the figure",
+    type = QUESTIONS },
+})
+
+local FIGURE <const> = options_of.define("LessonFigure", {
+  { "caption", "string", nil, "prose" },
+  { "draw", "string", nil, "Lua that draws with the step's variables, such as "
+    .. '"y = cosines(8) return plot.line(y, {format = format})"; the claims can use its globals' },
+  { "claims", "table", {}, 'at least one, about the numbers that are drawn: {"y[1] == 1", instead '
+    .. '= {"cosines(8)", "cosines(9)"}}; if the other code replaces the first, the claim must fail '
+    .. "and the picture must change", type = "table[]" },
+  { "play", "table?", nil, "interactive figure that pages show instead if scripts are enabled",
+    type = "LessonRotation|LessonDistance|LessonAttention" },
+})
 
 local reading -- the file that `read` is loading: {name, is_builtin, lesson}
 
@@ -181,58 +221,6 @@ local function checked(given)
   lesson.steps = list
   return lesson
 end
-
----@class Lesson
----@field order integer position in the list of lessons, which is sorted by it; a literal number
----@field title string
----@field before string what the learner can do before the lesson
----@field after string what the learner can do after the lesson
----@field minutes? integer time that the lesson takes
----@field needs? string[] = {}; names of the built-in lessons that it builds on
----@field notation? string[][] = {}; {"R_m", "the rotation by position m"}: a formula and its
----   meaning in prose
----@field given? table<string, string> kinds of the variables in identities without a `given`
----@field steps LessonStep[]
-
----@class LessonStep
----@field title string
----@field text string paragraphs of prose
----@field formula? string lines in the notation of formulas, shown below the text
----@field code? string Lua, run and shown as if typed, with the variables of the steps before. It
----   must not set a variable with the name of a command at the lesson's prompt, such as again
----@field claims? table[] = {}; each {"Lua that is true", instead = {"code", "other code"}}: if the
----   other code replaces the first, the claim must fail, otherwise it would prove nothing
----@field python? string a program for PyTorch, shown after the output of the code but not run
----@field identity? IdentityOptions
----@field figure? LessonFigure
----@field predict? LessonQuestion|LessonQuestion[] asked before the code, the claims and the figure
----   are shown; open questions are not allowed. The code is run before, so it should not print.
----   Answers cannot use its variables
----@field exercise? LessonQuestion|LessonQuestion[] asked after the code, the claims and the figure
-
----@class LessonQuestion a choice, a number, a line of Lua, or open: with neither expect nor check
----@field question string prose, like the answer, the choices and the hints
----@field answer string explanation that is shown afterwards
----@field choices? string[] answered by number or letter; only by letter if a choice is a number
----@field expect? integer|string the number of the right choice; or a Lua expression of the expected
----   number, evaluated after the step's code
----@field within? number = 0.01; largest relative error of a right number; errors up to 1e-9 are
----   always allowed
----@field check? string Lua expression that is true if the answer, a line of Lua, is right. It can
----   use `it`, the value of the line, and the variables that the line sets
----@field sample? string a right line of Lua
----@field hints? table[]|string[] each {"Lua condition", "hint"}, shown if the condition is true of
----   `it`, the wrong answer (of a choice, its number), or a hint for any other wrong answer. At
----   least one hint without a condition is required, unless the question is open
-
----@class LessonFigure
----@field caption string prose
----@field draw string Lua that draws with the step's variables, such as
----   "y = cosines(8) return plot.line(y, {format = format})"; the claims can use its globals
----@field claims table[] at least one, about the numbers that are drawn: {"y[1] == 1", instead =
----   {"cosines(8)", "cosines(9)"}}; if the other code replaces the first, the claim must fail and
----   the picture must change
----@field play? LessonPlay interactive figure that pages show instead if scripts are enabled
 
 --- Defines a lesson. The title and other texts are prose: `code` in backticks (on pages, the name
 --- of a lesson becomes a link), `$R_{i-n} v_i$` for an inline formula,

@@ -183,22 +183,51 @@ local function is_turn(value)
   return TURNS[value] ~= nil
 end
 
--- Four tokens: nearer keys match better, and the values differ.
-local FOUR <const> = { positions = { "table", { 3, 8, 12, 17 } }, theta = { "number", 0.15 },
-  query = { "table", { 2.2, 0.8 } },
-  keys = { "table", { { 0.9, 1.5 }, { 1.2, 1.2 }, { 1.3, 1 }, { -0.1, 1.7 } } },
-  values = { "table", { { -0.9, 0.3 }, { 0.9, 0.4 }, { 0.2, 1 }, { 0.8, -0.5 } } } }
+options_of.define("LessonPlay", {
+  { "kind", { "rotation", "distance", "attention" } },
+  { "caption", "string", nil, "what to try and what to look for" },
+})
+
+local ROTATION <const> = options_of.define("LessonRotation", {
+  parent = "LessonPlay",
+  { "vectors", "table", nil, "the pairs that are rotated. The frequency of a single pair can be "
+    .. "set, those of several follow from a base", type = "number[][]" },
+  { "position", "size", 1, "initial position" },
+  { "farthest", "size", 100, "largest position" },
+})
+
+local DISTANCE <const> = options_of.define("LessonDistance", {
+  parent = "LessonPlay",
+  { "pairs", PAIR_COUNTS, 32, "half the features of the two vectors of ones", type = "integer" },
+  { "farthest", "size", 200, "largest distance" },
+})
+
+-- By default, four tokens: nearer keys match better, and the values differ.
+local ATTENTION <const> = options_of.define("LessonAttention", {
+  parent = "LessonPlay",
+  { "positions", "table", { 3, 8, 12, 17 }, "initial positions of the tokens, from 0 to "
+    .. LAST_PLACE .. "; the last token is the query", type = "integer[]",
+    shown = "{3, 8, 12, 17}" },
+  { "theta", "number", 0.15, "frequency of the pair in radians per position" },
+  { "query", "table", { 2.2, 0.8 }, "a pair", type = "number[]", shown = "{2.2, 0.8}" },
+  { "keys", "table", { { 0.9, 1.5 }, { 1.2, 1.2 }, { 1.3, 1 }, { -0.1, 1.7 } },
+    "a pair per token", type = "number[][]", shown = "those of four tokens" },
+  { "values", "table", { { -0.9, 0.3 }, { 0.9, 0.4 }, { 0.2, 1 }, { 0.8, -0.5 } },
+    "a pair per token", type = "number[][]", shown = "those of four tokens" },
+  { "has_output", "boolean", true, "also show values and output" },
+  { "turns", "table", { "", "qk", "qkvo" }, "the choices of what is rotated, with the letters of a "
+    .. "scheme's rotate; a letter twice to rotate twice, a capital to rotate in the opposite "
+    .. "direction; the last is the initial choice", type = "string[]",
+    shown = '{"", "qk", "qkvo"}' },
+})
 
 local PAIRS <const> = { "pairs of numbers", is_pair }
 
--- For each kind: its options besides the caption, the rules for their lists, and its function.
+-- For each kind: its options, the rules for their lists, and its function.
 local KINDS <const> = {
-  rotation = { takes = { vectors = "table", position = { "size", 1 }, farthest = { "size", 100 } },
-    lists = { vectors = PAIRS }, draw = rotation },
-  distance = { takes = { pairs = { PAIR_COUNTS, 32 }, farthest = { "size", 200 } }, lists = {},
-    draw = distance },
-  attention = { takes = tables.merged(FOUR, { has_output = { "boolean", true },
-    turns = { "table", { "", "qk", "qkvo" } } }), draw = attention,
+  rotation = { rows = ROTATION, lists = { vectors = PAIRS }, draw = rotation },
+  distance = { rows = DISTANCE, lists = {}, draw = distance },
+  attention = { rows = ATTENTION, draw = attention,
     lists = { query = { "numbers", math.type }, keys = PAIRS, values = PAIRS,
       positions = { "integers from 0 to " .. LAST_PLACE, is_place },
       turns = { "letters of what is rotated, such as qkvo", is_turn } } },
@@ -218,34 +247,17 @@ local function check_list(where, list, rule, count)
   end
 end
 
----@class LessonPlay
----@field kind "rotation"|"distance"|"attention"
----@field caption string what to try and what to look for
----@field vectors? number[][] rotation: the pairs that are rotated. The frequency of a single pair
----   can be set, those of several follow from a base
----@field position? integer = 1; rotation: initial position
----@field farthest? integer = 100 for rotation, 200 for distance; largest position or distance
----@field pairs? integer = 32; distance: half the features of the two vectors of ones
----@field positions? integer[] = {3, 8, 12, 17}; attention: initial positions of the tokens, from 0
----   to 24; the last token is the query
----@field theta? number = 0.15; attention: frequency of the pair in radians per position
----@field query? number[] attention: a pair
----@field keys? number[][] attention: a pair per token
----@field values? number[][] attention: a pair per token
----@field has_output? boolean = true; attention: also show values and output
----@field turns? string[] = {"", "qk", "qkvo"}; attention: the choices of what is rotated, with the
----   letters of a scheme's rotate; a letter twice to rotate twice, a capital to rotate in the
----   opposite direction; the last is the initial choice
-
 --- Checks the options of an interactive figure.
 ---
 --- Errors: an unknown kind or option; a value of the wrong type; a list of the wrong length.
 ---@param where string names the figure in messages
 function M.check(where, given)
-  options_of.check(where, { kind = given.kind }, { kind = { tables.keys(KINDS) } })
+  local refusal = options_of.refusal(tables.keys(KINDS), given.kind)
+  if refusal then
+    error(("%s: option kind: %s"):format(where, refusal), 2)
+  end
   local kind = KINDS[given.kind]
-  local play = options_of.check(where, given, tables.merged(kind.takes, { kind = "string",
-    caption = "string" }))
+  local play = options_of.check(where, given, kind.rows)
   local counts = { query = 2, keys = #(play.positions or {}), values = #(play.positions or {}) }
   for _, name in ipairs(tables.keys(kind.lists)) do
     if play[name] then

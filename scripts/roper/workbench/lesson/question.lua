@@ -15,13 +15,32 @@ local NAME <const> = "answer" -- the chunk name of answers in messages
 local TINY <const> = 1e-9 -- absolute error that is always allowed
 local MOST_CHOICES <const> = 26
 
--- The fields of all questions, those of each kind, and the names of all fields.
-local COMMON <const> = { question = "string", answer = "string", hints = { "table", {} } }
+local WITHIN <const> = 0.01
+
+local QUESTION <const> = options_of.define("LessonQuestion", {
+  text = "a choice, a number, a line of Lua, or open: with neither expect nor check",
+  { "question", "string", nil, "prose, like the answer, the choices and the hints" },
+  { "answer", "string", nil, "explanation that is shown afterwards" },
+  { "choices", "any?", nil, "answered by number or letter; only by letter if a choice is a number",
+    type = "string[]" },
+  { "expect", "any?", nil, "the number of the right choice; or a Lua expression of the expected "
+    .. "number, evaluated after the step's code", type = "integer|string" },
+  { "within", "any?", nil, "largest relative error of a right number; errors up to 1e-9 are always "
+    .. "allowed", type = "number", shown = tostring(WITHIN) },
+  { "check", "any?", nil, "Lua expression that is true if the answer, a line of Lua, is right. It "
+    .. "can use `it`, the value of the line, and the variables that the line sets",
+    type = "string" },
+  { "sample", "any?", nil, "a right line of Lua", type = "string" },
+  { "hints", "table", {}, 'each {"Lua condition", "hint"}, shown if the condition is true of `it`, '
+    .. "the wrong answer (of a choice, its number), or a hint for any other wrong answer. At least "
+    .. "one hint without a condition is required, unless the question is open",
+    type = "table[]|string[]" },
+})
+
+-- The kinds of the other fields by the kind of the question.
 local FIELDS <const> = { choice = { choices = "table", expect = "integer" },
-  number = { expect = "string", within = { "amount", 0.01 } },
+  number = { expect = "string", within = { "amount", WITHIN } },
   line = { check = "string", sample = "string" }, open = {} }
-local QUESTION <const> = tables.merged(COMMON, { choices = "any?", expect = "any?",
-  within = "any?", check = "any?", sample = "any?" })
 
 -- The expected form of an answer of each kind.
 local EXPECTED <const> = { number = "one number, such as 0.5 or math.cos(1)",
@@ -99,9 +118,7 @@ local function checked(where, given)
     proses.check(("%s, %s"):format(where, name), question[name])
   end
   local kind, own = kind_of(question), tables.merged(given)
-  for name in pairs(COMMON) do
-    own[name] = nil
-  end
+  own.question, own.answer, own.hints = nil, nil, nil
   own = options_of.check(("%s, %s question"):format(where, kind), own, FIELDS[kind], 0)
   question = tables.merged(question, own, { kind = kind, where = where:gsub("^lesson: ", "") })
   if kind == "choice" then

@@ -38,7 +38,7 @@ describe("lesson", function()
     for _, case in ipairs {
       { "lesson: expected a table of options, got number", 7 },
       { "lesson: unknown option titel; did you mean \"title\"", { titel = "x" } },
-      { "lesson: option after: expected a string, got nil", {} },
+      { "lesson: option order: expected an integer, got nil", {} },
       { "lesson: expected at least one step",
         { order = 1, title = "", before = "", after = "", steps = {} } },
       { "lesson: step 1: option text: expected a string, got 5", lesson { text = 5 } },
@@ -87,7 +87,7 @@ describe("lesson", function()
     end
     assert.error_matches(function() read "return = 7" end, "unexpected symbol near '='")
     assert.error_matches(function() read "return roper.lesson { title = 'x' }" end,
-      "lesson: option after")
+      "lesson: option order")
     assert.error_matches(function()
       read "return roper.lesson { order = 3, title = 'T', before = 'b', after = 'a', given = 7 }"
     end, "option given: expected a table, got 7")
@@ -104,7 +104,7 @@ describe("lesson", function()
     fails(":2: unexpected symbol near '='", "x = 1\n= 7")
     fails(":2: mine", "\nerror 'mine'")
     fails(":1: mine", "error('mine', 0)")
-    fails(": lesson: option after: expected a string, got nil",
+    fails(": lesson: option before: expected a string, got nil",
       "return roper.lesson {\norder = 1,\ntitle = 'Half a lesson' }")
     fails(": lesson: step 2: unknown option clams; did you mean \"claims\"? It takes claims, "
       .. "code, exercise, figure, formula, identity, predict, python, text, title", [[
