@@ -16,65 +16,72 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- A position scheme, or the definition that `register` takes.
----@class Scheme
----@field name string the name under which it is registered
----@field takes? table the options with their kinds, as for `options.check`; dim, heads, d_model and
----   length are filled in if a scheme takes them; the others can be set after its name, as in
----   "mine{power=2}"
----@field init? fun(self: Scheme) initializes a new scheme, whose options are fields of `self`
----@field embed? fun(self: Scheme, x: tensor, positions: tensor): tensor adds positions
----   [1 or batch, time] to the embeddings [batch, time, d_model], once, before the first layer
----@field turns? fun(self: Scheme, part: string, positions: Positions, x?: tensor): any returns the
----   rotation of "q", "k", "v" or "o", where the output "o" is rotated back: angles for
----   `roper.rotate`, [1 or batch, 1 or heads, time, pairs], of the queries for "q" and "o" and of
----   the keys for "k" and "v" (the angles of a token must not depend on later tokens); a rotary; a
----   table with methods `rotate` and `unrotate`; or nil for none
----@field bias? fun(self: Scheme, q: tensor, k: tensor, positions: Positions, x?: tensor): any
----   returns a bias or a list of biases, each broadcast to [batch, heads, queries, keys]; q and k
----   are those before rotation, x is the input of the layer
----@field scores? fun(self: Scheme, q: tensor, k: tensor, positions: Positions, x?: tensor): tensor
----   returns the scaled scores [batch, heads, queries, keys] before biases, in place of the
----   products of queries and keys
----@field query_scale? fun(self: Scheme, q: tensor, positions: Positions, x?: tensor): tensor
----   returns factors of the scores before biases, broadcast to [batch, heads, queries, 1]
----@field mask? fun(self: Scheme, positions: Positions): tensor? returns int32, broadcast to [batch,
----   heads, queries, keys]; 0 hides a key; `positions.mask` is then the mask of the options
----@field values? fun(self: Scheme, positions: Positions, x?: tensor): function, number? returns a
----   function from distances [n] to the vectors [1 or heads, n, dv] that are added to the values,
----   and optionally the distance beyond which these no longer change
----@field carry? fun(self: Scheme, weights: tensor, positions: Positions, x?: tensor): tensor
----   returns a tensor [batch, heads, queries, dv] that is added to the output; it requires the
----   weights, so attention then computes them explicitly
----@field transport? fun(self: Scheme, weights: tensor, v: tensor, positions: Positions,
----   x?: tensor): tensor returns the output [batch, heads, queries, dv], in place of the weighted
----   sum of values; attention then computes the weights explicitly
----@field state? string[] names of the values that `Positions:keep` keeps for each token in a cache
----@field scale? fun(self: Scheme, dim: integer): number returns the factor of the scores, which is
----   1 / sqrt(dim) by default
----@field decays? string[] names of fields whose tensors get weight decay like the weights of linear
----   layers. By default, tensors of a scheme do not decay: they are tables, phases or logarithms of
----   slopes. Modules in fields decay as usual
----@field describe? fun(self: Scheme): string returns a line for the description, such as the effect
----   of an option
----@field per_layer? boolean = false; each layer has its own scheme, instead of all sharing one
----@field mistake? string what is wrong with it on purpose, for comparison; results name its methods
----   mutants
----@field relative? boolean = false; true if attention depends on relative positions only
----@field formula? string|fun(options: table): string the formula, for descriptions; a function gets
----   the options, such as `rotate`, with their defaults
----@field source? string paper and equation, for descriptions
----@field summary? string one line, for descriptions and the list of schemes
 local Scheme = {}
 Scheme.__index = Scheme
 
-local MEMBERS <const> = { "name", "takes", "init", "embed", "turns", "bias", "scores",
-  "query_scale", "mask", "values", "carry", "transport", "state", "scale", "parameters", "options",
-  "describe", "decays", "per_layer", "mistake", "relative", "formula",
-  "source", "summary" }
-local KINDS <const> = { name = "string", takes = "table", state = "table", decays = "table",
-  per_layer = "boolean", mistake = "string", relative = "boolean",
-  source = "string", summary = "string" }
+local MEMBERS <const> = options_of.define("Scheme", {
+  text = "A position scheme, or the definition that `register` takes.",
+  { "name", "string", nil, "the name under which it is registered" },
+  { "takes", "table?", nil, 'the options with their kinds, as for `options.check`; dim, heads, '
+    .. 'd_model and length are filled in if a scheme takes them; the others can be set after its '
+    .. 'name, as in "mine{power=2}"' },
+  { "init", "function?", nil, "initializes a new scheme, whose options are fields of `self`",
+    type = "fun(self: Scheme)" },
+  { "embed", "function?", nil, "adds positions [1 or batch, time] to the embeddings [batch, time, "
+    .. "d_model], once, before the first layer",
+    type = "fun(self: Scheme, x: tensor, positions: tensor): tensor" },
+  { "turns", "function?", nil, 'returns the rotation of "q", "k", "v" or "o", where the output '
+    .. '"o" is rotated back: angles for `roper.rotate`, [1 or batch, 1 or heads, time, pairs], of '
+    .. 'the queries for "q" and "o" and of the keys for "k" and "v" (the angles of a token must '
+    .. 'not depend on later tokens); a rotary; a table with methods `rotate` and `unrotate`; or '
+    .. 'nil for none',
+    type = "fun(self: Scheme, part: string, positions: Positions, x?: tensor): any" },
+  { "bias", "function?", nil, "returns a bias or a list of biases, each broadcast to [batch, "
+    .. "heads, queries, keys]; q and k are those before rotation, x is the input of the layer",
+    type = "fun(self: Scheme, q: tensor, k: tensor, positions: Positions, x?: tensor): any" },
+  { "scores", "function?", nil, "returns the scaled scores [batch, heads, queries, keys] before "
+    .. "biases, in place of the products of queries and keys",
+    type = "fun(self: Scheme, q: tensor, k: tensor, positions: Positions, x?: tensor): tensor" },
+  { "query_scale", "function?", nil, "returns factors of the scores before biases, broadcast to "
+    .. "[batch, heads, queries, 1]",
+    type = "fun(self: Scheme, q: tensor, positions: Positions, x?: tensor): tensor" },
+  { "mask", "function?", nil, "returns int32, broadcast to [batch, heads, queries, keys]; 0 hides "
+    .. "a key; `positions.mask` is then the mask of the options",
+    type = "fun(self: Scheme, positions: Positions): tensor?" },
+  { "values", "function?", nil, "returns a function from distances [n] to the vectors [1 or "
+    .. "heads, n, dv] that are added to the values, and optionally the distance beyond which "
+    .. "these no longer change",
+    type = "fun(self: Scheme, positions: Positions, x?: tensor): function, number?" },
+  { "carry", "function?", nil, "returns a tensor [batch, heads, queries, dv] that is added to the "
+    .. "output; it requires the weights, so attention then computes them explicitly",
+    type = "fun(self: Scheme, weights: tensor, positions: Positions, x?: tensor): tensor" },
+  { "transport", "function?", nil, "returns the output [batch, heads, queries, dv], in place of "
+    .. "the weighted sum of values; attention then computes the weights explicitly",
+    type = "fun(self: Scheme, weights: tensor, v: tensor, positions: Positions, "
+      .. "x?: tensor): tensor" },
+  { "state", "table?", nil, "names of the values that `Positions:keep` keeps for each token in a "
+    .. "cache", type = "string[]" },
+  { "scale", "function?", nil, "returns the factor of the scores, which is 1 / sqrt(dim) by "
+    .. "default", type = "fun(self: Scheme, dim: integer): number" },
+  { "decays", "table?", nil, "names of fields whose tensors get weight decay like the weights "
+    .. "of linear layers. By default, tensors of a scheme do not decay: they are tables, phases "
+    .. "or logarithms of slopes. Modules in fields decay as usual", type = "string[]" },
+  { "describe", "function?", nil, "returns a line for the description, such as the effect of an "
+    .. "option", type = "fun(self: Scheme): string" },
+  { "per_layer", "boolean", false, "each layer has its own scheme, instead of all sharing one" },
+  { "mistake", "string?", nil, "what is wrong with it on purpose, for comparison; results name "
+    .. "its methods mutants" },
+  { "relative", "boolean", false, "true if attention depends on relative positions only" },
+  { "formula", "string|function?", nil, "the formula, for descriptions; a function gets the "
+    .. "options, such as `rotate`, with their defaults",
+    type = "string|fun(options: table): string" },
+  { "source", "string?", nil, "paper and equation, for descriptions" },
+  { "summary", "string?", nil, "one line, for descriptions and the list of schemes" },
+})
+
+-- Methods that a definition may replace.
+local METHODS <const> = { parameters = { "parameters", "function" },
+  options = { "options", "function" } }
 
 --- Returns the options of a rotary scheme of the core, with their kinds and defaults.
 ---@param rotate string default of the option
@@ -161,17 +168,16 @@ function M.check(name, definition)
     error(("position: %s: expected a table of methods, got %s"):format(name,
       options_of.shown(definition)), 0)
   end
-  local known = tables.set(MEMBERS)
   for member, value in pairs(definition) do
-    if not known[member] then
+    local row = type(member) == "string" and (MEMBERS[member] or METHODS[member])
+    if not row then
       error(("position: %s: unknown member %s%s"):format(name, tostring(member),
-        suggest.hint(tostring(member), MEMBERS, "a scheme has")), 0)
+        suggest.hint(tostring(member), tables.map(MEMBERS, function(one) return one[1] end),
+          "a scheme has")), 0)
     end
-    local kind = member == "formula" and type(value) ~= "function" and "string" or KINDS[member]
-      or "function"
-    if type(value) ~= kind then
-      error(("position: %s: %s: expected a %s, got %s"):format(name, member, kind,
-        options_of.shown(value)), 0)
+    local refusal = options_of.refusal(row[2], value)
+    if refusal then
+      error(("position: %s: %s: %s"):format(name, member, refusal), 0)
     end
   end
   check_takes(name, definition.takes or {})

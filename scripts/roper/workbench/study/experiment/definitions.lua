@@ -42,19 +42,22 @@ function M.list()
   return tables.keys(tables.set(files.modules(FOLDER)), own, tables.set(names))
 end
 
----@class ExperimentDefinition
----@field summary string
----@field task string name of the kind of task
----@field presets table<string, table> fields by preset
----@field measure? string name of the Measure by which methods are compared; "solved" by default,
----   "bits_per_byte" for text
----@field study? Design of the comparison that `roper study` runs
----@field longer? string[]|fun(config: table, times: number): table names of the task's options that
----   are multiplied by `times` to test a trained model on longer problems or rows, or a function
----   that returns the changed options
----@field times? number[] the factors of `longer`, if the field `times` is not set; 1.5, 2 and 4 by
----   default
----@field model? string|Module the default of the field `model`, a class from `roper.nn.class`
+local MEMBERS <const> = options_of.define("ExperimentDefinition", {
+  { "summary", "string", "an experiment of your own" },
+  { "task", "string", nil, "name of the kind of task" },
+  { "presets", "table", PRESETS, "fields by preset; one is mini, the default",
+    type = "table<string, table>", shown = "{mini = ..., smoke = ...}" },
+  { "measure", "any?", nil, 'name of the Measure by which methods are compared; "solved" by '
+    .. 'default, "bits_per_byte" for text', type = "string" },
+  { "study", "table?", nil, "the comparison that `roper study` runs", type = "Design" },
+  { "longer", "any?", nil, "names of the task's options that are multiplied by `times` to test a "
+    .. "trained model on longer problems or rows, or a function that returns the changed options",
+    type = "string[]|fun(config: table, times: number): table" },
+  { "times", "table?", nil, "the factors of `longer`, if the field `times` is not set; 1.5, 2 and "
+    .. "4 by default", type = "number[]" },
+  { "model", "any?", nil, "the default of the field `model`, a class from `roper.nn.class`",
+    type = "string|Module" },
+})
 
 -- Returns the experiment on a task, if it has no other.
 local function of_task(name)
@@ -100,10 +103,6 @@ function M.definition(name)
   local found, problem = M.find(name)
   return found or error(problem, 0)
 end
-
-local MEMBERS <const> = { summary = { "string", "an experiment of your own" }, task = "string",
-  presets = { "table", PRESETS }, measure = "any?", study = "table?", longer = "any?",
-  times = "table?", model = "any?" }
 
 -- Raises an error unless the presets have fields of the experiment, with values that fit.
 local function check_presets(fail, definition)
