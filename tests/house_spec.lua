@@ -120,8 +120,8 @@ local function circles(list)
 end
 
 describe("the layers", function()
-  setup(scratch.create)
-  teardown(scratch.remove)
+  before_each(scratch.create)
+  after_each(scratch.remove)
 
   it("have no dependency on a higher layer", function()
     assert.same({}, climbs(arrows("./")))
@@ -165,7 +165,7 @@ describe("the layers", function()
   local function planted(files)
     local root = scratch.path("house")
     for _, folder in ipairs({ "core/base", "core/tensor", "tasks", "bindings", "scripts/roper/base",
-      "scripts/roper/workbench/study" }) do
+      "scripts/roper/workbench/study/run", "scripts/roper/workbench/study/sweep" }) do
       os.execute(("mkdir -p '%s/%s'"):format(root, folder))
     end
     for path, text in pairs(files) do
@@ -178,18 +178,26 @@ describe("the layers", function()
     assert.same({ "core/base/a.c uses core/tensor/b.h" }, climbs(planted({
       ["core/base/a.c"] = '#include "core/tensor/b.h"\n', ["core/tensor/b.h"] = "" })))
     assert.same({ "core/base/a.c uses core/tensor/b.h",
-      "scripts/roper/base/x.lua uses scripts/roper/workbench/study/y.lua" }, climbs(planted({
-      ["scripts/roper/base/x.lua"] = 'local y = require "roper.workbench.study.y"\n',
-      ["scripts/roper/workbench/study/y.lua"] = "-- require 'roper.none'\n" })))
+      "scripts/roper/base/x.lua uses scripts/roper/workbench/study/run/y.lua" }, climbs(planted({
+      ["scripts/roper/base/x.lua"] = 'local y = require "roper.workbench.study.run.y"\n',
+      ["scripts/roper/workbench/study/run/y.lua"] = "-- require 'roper.none'\n" })))
   end)
 
   it("would report a higher layer named in a table, or the public table", function()
-    assert.same({ "scripts/roper/base/x.lua uses scripts/roper/workbench/study/y.lua",
+    assert.same({ "scripts/roper/base/x.lua uses scripts/roper/workbench/study/run/y.lua",
       "scripts/roper/base/z.lua uses scripts/roper/init.lua" }, climbs(planted({
       ["core/base/a.c"] = "", ["scripts/roper/init.lua"] = "",
-      ["scripts/roper/base/x.lua"] = 'local lazy = { y = "roper.workbench.study.y" }\n',
+      ["scripts/roper/base/x.lua"] = 'local lazy = { y = "roper.workbench.study.run.y" }\n',
       ["scripts/roper/base/z.lua"] = 'print(\'try require "roper"\')\nreturn require "roper"\n',
-      ["scripts/roper/workbench/study/y.lua"] = 'return "roper.none"\n' })))
+      ["scripts/roper/workbench/study/run/y.lua"] = 'return "roper.none"\n' })))
+  end)
+
+  it("would report a run that uses a sweep, but not the other way round", function()
+    assert.same({ "scripts/roper/workbench/study/run/x.lua uses "
+      .. "scripts/roper/workbench/study/sweep/y.lua" }, climbs(planted({
+      ["scripts/roper/workbench/study/run/x.lua"] = 'require "roper.workbench.study.sweep.y"\n',
+      ["scripts/roper/workbench/study/run/z.lua"] = "",
+      ["scripts/roper/workbench/study/sweep/y.lua"] = 'require "roper.workbench.study.run.z"\n' })))
   end)
 
   it("would report a cycle", function()

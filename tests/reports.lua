@@ -3,7 +3,7 @@
 
 local terminal = require("roper.text.document.terminal")
 
-local summary = require("roper.workbench.study.summary")
+local summary = require("roper.workbench.study.report.summary")
 
 local M = {}
 

@@ -1,8 +1,8 @@
 -- Runs sweeps of tiny trials, of about a tenth of a second each, as programs.
 
 local files = require("roper.system.file")
-local stored = require("roper.workbench.study.runs")
-local sweep_file = require("roper.workbench.study.sweep_file")
+local stored = require("roper.workbench.study.run.runs")
+local sweep_file = require("roper.workbench.study.run.sweep_file")
 local process = require("tests.process")
 local uv = require("luv")
 

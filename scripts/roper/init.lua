@@ -44,8 +44,8 @@ local lazy = {
   nn = "roper.model",
   optim = "roper.training.optim",
   plot = "roper.workbench.plot",
-  runs = "roper.workbench.study.runs",
-  statistics = "roper.workbench.study.statistics",
+  runs = "roper.workbench.study.run.runs",
+  statistics = "roper.tensor.statistics",
   sweep = "roper.workbench.study.sweep",
   tasks = "roper.tasks",
 }

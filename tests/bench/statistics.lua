@@ -1,7 +1,7 @@
 --- Statistics of repeated measurements.
 local M = {}
 
-M.median = require("roper.workbench.study.statistics").median
+M.median = require("roper.tensor.statistics").median
 
 --- The median of a[i] / b[i], the ratio of two quantities that were measured in turn.
 ---@param a number[]

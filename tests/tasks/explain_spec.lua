@@ -3,7 +3,7 @@ local core = require("roper.core")
 local fixture = require("tests.fixtures.tasks")
 local roper = require("roper")
 local tables = require("roper.base.tables")
-local statistics = require("roper.workbench.study.statistics")
+local statistics = require("roper.tensor.statistics")
 
 local TASKS <const> = {
   { "addition", { max_digits = 3, length = 120 } },

@@ -1,7 +1,7 @@
 -- Reads the sweeps of the comparison and computes the tests of its questions.
 local position = require "roper.workbench.study.experiment.position"
-local selections = require "roper.workbench.study.selection"
-local statistics = require "roper.workbench.study.statistics"
+local selections = require "roper.workbench.study.report.selection"
+local statistics = require "roper.tensor.statistics"
 local tables = require "roper.base.tables"
 
 local M = {}

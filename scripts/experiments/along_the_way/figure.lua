@@ -6,7 +6,7 @@ local comparison = require "comparison"
 local plot = require "roper.workbench.plot"
 local position = require "roper.workbench.study.experiment.position"
 local results = require "results"
-local statistics = require "roper.workbench.study.statistics"
+local statistics = require "roper.tensor.statistics"
 local tables = require "roper.base.tables"
 
 local file, path, design_path = ...

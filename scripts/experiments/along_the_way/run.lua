@@ -7,7 +7,7 @@
 -- empty. JOBS is the number of runs at a time, 2 by default.
 local experiment = require "roper.workbench.study.experiment"
 local position = require "roper.workbench.study.experiment.position"
-local selections = require "roper.workbench.study.selection"
+local selections = require "roper.workbench.study.report.selection"
 local sweeps = require "roper.workbench.study.sweep"
 local tables = require "roper.base.tables"
 

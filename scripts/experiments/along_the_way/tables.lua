@@ -4,7 +4,7 @@
 local comparison = require "comparison"
 local position = require "roper.workbench.study.experiment.position"
 local results = require "results"
-local statistics = require "roper.workbench.study.statistics"
+local statistics = require "roper.tensor.statistics"
 local tables = require "roper.base.tables"
 
 local path, design_path = ...

@@ -35,7 +35,7 @@ describe("the design of the comparison along the way", function()
   end)
 
   it("has enough seeds for each test to be significant", function()
-    local statistics = require("roper.workbench.study.statistics")
+    local statistics = require("roper.tensor.statistics")
     local primary = design.stages[1]
     for i, question in ipairs(design.questions) do
       local runs = {}

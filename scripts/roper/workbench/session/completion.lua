@@ -34,17 +34,17 @@ local function run_fields(experiments)
     end
   end
   return tables.merged(values, { experiment = experiments,
-    status = require("roper.workbench.study.runs").STATUSES })
+    status = require("roper.workbench.study.run.runs").STATUSES })
 end
 
 -- The fields that `eval` can change in a run, each with its listed values.
 local function eval_fields(run)
   local is_run, values = pcall(function()
-    local evaluate = require "roper.workbench.study.evaluate"
+    local evaluate = require "roper.workbench.study.run.evaluate"
     if require("roper.model.published.files").has_model(run) then
       return tables.set(evaluate.PUBLISHED)
     end
-    local config = require("roper.workbench.study.runs").read(run).config
+    local config = require("roper.workbench.study.run.runs").read(run).config
     local known, values = fields_of(config.experiment), {}
     for _, name in ipairs(evaluate.fields(config)) do
       values[name] = known[name] or {}

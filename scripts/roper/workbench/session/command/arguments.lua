@@ -148,7 +148,7 @@ function M.run(folder)
   if not files.stat(folder .. "/config.json") then
     error(("%s: %s has no config.json"):format(expected, folder), 0)
   end
-  local run = require("roper.workbench.study.runs").read(folder)
+  local run = require("roper.workbench.study.run.runs").read(folder)
   if type(run.config.experiment) ~= "string" then
     error(("%s: expected the run of an experiment, got one of roper.train{run = ...}"):format(
       folder), 0)
@@ -181,7 +181,7 @@ function M.model(parsed)
     return model, task, "float32"
   end
   local run = M.run_with_note(parsed.run)
-  local model, task = require("roper.workbench.study.runs").model(run, parsed.checkpoint)
+  local model, task = require("roper.workbench.study.run.runs").model(run, parsed.checkpoint)
   return model, task, run.config.matmul_precision or "float32"
 end
 

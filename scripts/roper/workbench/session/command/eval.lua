@@ -1,7 +1,7 @@
 --- `roper eval`: evaluates the model of a run, also on other text or problems.
 local arguments = require "roper.workbench.session.command.arguments"
 local d = require "roper.text.document"
-local measures = require "roper.workbench.study.measures"
+local measures = require "roper.workbench.study.run.measures"
 local render = require("roper.text.document.terminal").render
 local tables = require "roper.base.tables"
 
@@ -72,7 +72,7 @@ return {
   end,
   run = function(parsed)
     arguments.set_threads(parsed)
-    local evaluate, fields = require "roper.workbench.study.evaluate", arguments.fields(parsed)
+    local evaluate, fields = require "roper.workbench.study.run.evaluate", arguments.fields(parsed)
     local found
     if require("roper.model.published.files").has_model(parsed.run) then
       found = evaluate.published(parsed.run, fields)

@@ -1,7 +1,7 @@
 --- `roper runs`: lists runs, or compares two.
 local resume_command = require "roper.workbench.session.resume_command"
 local arguments = require "roper.workbench.session.command.arguments"
-local configuration = require "roper.workbench.study.configuration"
+local configuration = require "roper.workbench.study.experiment.configuration"
 local d = require "roper.text.document"
 local escape = require "roper.base.escape"
 local render = require("roper.text.document.terminal").render
@@ -81,7 +81,7 @@ end
 
 -- Returns a function that sets the status of a run to "stale" if its sweep lists it as stale.
 local function stale_marker()
-  local sweep_file, stale = require "roper.workbench.study.sweep_file", {}
+  local sweep_file, stale = require "roper.workbench.study.run.sweep_file", {}
   return function(run)
     local parent = run.folder:match "^(.*)/" or "."
     if not stale[parent] then
@@ -97,7 +97,7 @@ end
 
 -- The runs in a folder, and messages about those that cannot be read.
 local function all_in(folder)
-  local listing, list = require "roper.workbench.study.runs", {}
+  local listing, list = require "roper.workbench.study.run.runs", {}
   local found, problems = listing.find(folder)
   for _, path in ipairs(found) do
     list[#list + 1] = try(problems, listing.read, path) or nil
@@ -170,7 +170,7 @@ local function list(folder, wanted)
 end
 
 local function compare(one, other)
-  local listing = require "roper.workbench.study.runs"
+  local listing = require "roper.workbench.study.run.runs"
   local provenance = require "roper.training.provenance"
   local a, b = listing.read(one), listing.read(other)
   local rows = tables.map(listing.differences(a.config, b.config), function(difference)
@@ -207,7 +207,7 @@ return {
     end
     for _, status in ipairs(wanted.status or {}) do
       require("roper.workbench.study.experiment.fields").convert({ "status",
-        require("roper.workbench.study.runs").STATUSES }, status)
+        require("roper.workbench.study.run.runs").STATUSES }, status)
     end
     if parsed.compare then
       compare(parsed.compare[1], parsed.compare[2])

@@ -15,13 +15,13 @@ local function continue_text(task, parsed, complete)
       .. require("roper.base.escape").line(prompt), 0)
   end
   local text = complete(prompt or beginning_of(task))
-  return require("roper.workbench.study.language").shown((prompt or "") .. text:gsub("%z$", ""))
+  return require("roper.workbench.study.run.language").shown((prompt or "") .. text:gsub("%z$", ""))
 end
 
 -- The model's answer to a problem, graded if the task can pose the problem. Without a prompt, draws
 -- a problem that is not in the training data.
 local function answer(task, parsed, complete)
-  task:set_random(require("roper.workbench.study.problems").SEED + parsed.seed, 0)
+  task:set_random(require("roper.workbench.study.run.problems").SEED + parsed.seed, 0)
   local question = parsed.prompt or task:question()
   local ok, right = pcall(task.answer, task, question)
   local text = complete(question, ok and task:encode(right):count() or nil)

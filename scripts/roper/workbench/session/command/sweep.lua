@@ -12,7 +12,7 @@ local function work(parsed)
   end
   require("roper.core").threads(parsed.threads or 1)
   for _, trial in ipairs(trials) do
-    require("roper.workbench.study.claim").retry(trial.folder)
+    require("roper.workbench.study.run.claim").retry(trial.folder)
   end
   local worker = require "roper.workbench.study.sweep.worker"
   return worker.run(trials, worker.lines(io.stdout))
@@ -51,7 +51,7 @@ return {
       local sweep
       if parsed.select then -- raises an error before training
         local _, folder = sweeps.prepare(parsed.what, parsed.fields, parsed.folder)
-        require("roper.workbench.study.selection").of(sweeps.read(folder), parsed.select)
+        require("roper.workbench.study.report.selection").of(sweeps.read(folder), parsed.select)
       end
       sweep, failed = sweeps.run { what = parsed.what, fields = parsed.fields,
         folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads,

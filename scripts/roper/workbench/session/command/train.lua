@@ -31,9 +31,9 @@ local function train(config, resume, ranks)
     error(result, 0)
   elseif is_first and result.diverged then
     error(("%s diverged: %s; try a smaller rate or gradient clipping"):format(escape.line(run),
-      require("roper.workbench.study.measures").divergence(result)), 0)
+      require("roper.workbench.study.run.measures").divergence(result)), 0)
   elseif is_first then
-    io.stdout:write(require("roper.workbench.study.measures").line(result), ", in ",
+    io.stdout:write(require("roper.workbench.study.run.measures").line(result), ", in ",
       escape.line(run), "\n")
   end
 end
@@ -49,7 +49,7 @@ local function show(config)
   out:write(require("roper.workbench.study.experiment").describe(config.experiment, config), "\n\n")
   out:flush()
   local limit = core.memory().limit
-  local ok, cost = pcall(require("roper.workbench.study.estimate").run, config)
+  local ok, cost = pcall(require("roper.workbench.study.run.estimate").run, config)
   if not ok and (diagnostics.is_interrupt(cost) or not diagnostics.is_transient(cost)) then
     error(cost, 0)
   elseif not ok then
@@ -112,7 +112,7 @@ end
 -- The number of threads with which a run was trained, if this machine has as many and none is set:
 -- a resumed run has the bits of an uninterrupted one only with the same number.
 local function threads_of(folder)
-  local records = require("roper.workbench.study.runs").read(folder).provenance
+  local records = require("roper.workbench.study.run.runs").read(folder).provenance
   local threads = records[1] and math.tointeger(records[#records].threads)
   local is_free = not require("roper.system.environment").get "OMP_NUM_THREADS"
   return is_free and threads and threads >= 1 and threads <= require("roper.core").threads()
@@ -156,7 +156,7 @@ return {
     if not ok then
       return config
     end
-    config = require("roper.workbench.study.origin").complete(config)
+    config = require("roper.workbench.study.run.origin").complete(config)
     arguments.set_threads(parsed)
     if parsed.dry_run then
       show(config)

@@ -16,7 +16,7 @@ end
 
 -- The lines of the state, or the reason why it cannot be read.
 local function state(folder, columns, rows)
-  local watch = require "roper.workbench.study.watch"
+  local watch = require "roper.workbench.study.report.watch"
   local diagnostics = require "roper.text.diagnostics"
   local ok, lines = pcall(function() return watch.lines(watch.read(folder), columns, rows) end)
   if not ok and diagnostics.is_interrupt(lines) then
@@ -28,7 +28,7 @@ end
 
 -- Prints the state once.
 local function print_state(folder, columns)
-  local watch = require "roper.workbench.study.watch"
+  local watch = require "roper.workbench.study.report.watch"
   io.stdout:write(table.concat(watch.lines(watch.read(folder), columns, math.huge), "\n"), "\n")
 end
 
@@ -41,7 +41,7 @@ return {
         .. "prints the state once.")
   end,
   run = function(parsed)
-    local watch = require "roper.workbench.study.watch"
+    local watch = require "roper.workbench.study.report.watch"
     local folder = parsed.folder or "runs"
     watch.read(folder) -- raises an error before the screen changes
     local out = io.stdout

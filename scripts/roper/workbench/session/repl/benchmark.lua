@@ -1,5 +1,5 @@
 --- Benchmark of a function: takes samples, each of as many runs as the clock needs.
-local quantile = require("roper.workbench.study.statistics").quantile
+local quantile = require("roper.tensor.statistics").quantile
 local clock = require "roper.system.clock"
 
 local M = {}

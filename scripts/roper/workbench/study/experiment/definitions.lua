@@ -16,7 +16,8 @@ local M = {}
 
 local FOLDER <const> = require("roper.system.paths").LIBRARY .. "/../experiments"
 
---- Names of measures by which an experiment can compare methods (`roper.workbench.study.measures`).
+--- Names of measures by which an experiment can compare methods
+--- (`roper.workbench.study.run.measures`).
 M.MEASURES = { "solved", "solved_greedy", "accuracy", "loss", "perplexity", "bits_per_byte",
   "last_half", "steps_to_90" }
 

@@ -2,7 +2,7 @@
 --- fields. The experiment's file specifies them before the first of these runs.
 local definitions = require "roper.workbench.study.experiment.definitions"
 local experiment = require "roper.workbench.study.experiment"
-local configuration = require "roper.workbench.study.configuration"
+local configuration = require "roper.workbench.study.experiment.configuration"
 local grid = require "roper.workbench.study.experiment.grid"
 local tables = require "roper.base.tables"
 

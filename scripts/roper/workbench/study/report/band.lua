@@ -1,7 +1,7 @@
 --- Bands around mean curves: how far the mean of a method may be from that of more runs.
 local curve = require "roper.workbench.study.report.curve"
-local statistics = require "roper.workbench.study.statistics"
-local summary = require "roper.workbench.study.summary"
+local statistics = require "roper.tensor.statistics"
+local summary = require "roper.workbench.study.report.summary"
 
 local M = {}
 

@@ -1,5 +1,5 @@
 --- The configurations, versions and machines of the runs, and the differences between methods.
-local configuration = require "roper.workbench.study.configuration"
+local configuration = require "roper.workbench.study.experiment.configuration"
 local curve = require "roper.workbench.study.report.curve"
 local d = require "roper.text.document"
 local number = require "roper.workbench.study.report.number"

@@ -6,8 +6,8 @@ local is_finite = require("roper.workbench.study.report.number").is_finite
 local d = require "roper.text.document"
 local h = require("roper.text.markup").h
 local marks = require "roper.workbench.plot.svg.mark"
-local statistics = require "roper.workbench.study.statistics"
-local summary = require "roper.workbench.study.summary"
+local statistics = require "roper.tensor.statistics"
+local summary = require "roper.workbench.study.report.summary"
 local tables = require "roper.base.tables"
 
 local M = {}

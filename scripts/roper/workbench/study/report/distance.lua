@@ -7,7 +7,7 @@ local figures = require "roper.workbench.study.report.figures"
 local lengths = require "roper.workbench.study.report.lengths"
 local number = require "roper.workbench.study.report.number"
 local d = require "roper.text.document"
-local statistics = require "roper.workbench.study.statistics"
+local statistics = require "roper.tensor.statistics"
 local tables = require "roper.base.tables"
 
 -- A line for a method, from the points of its runs.

@@ -3,7 +3,7 @@
 local band = require "roper.workbench.study.report.band"
 local counted = require("roper.base.escape").count
 local curve = require "roper.workbench.study.report.curve"
-local measures = require "roper.workbench.study.measures"
+local measures = require "roper.workbench.study.run.measures"
 local number = require "roper.workbench.study.report.number"
 local tables = require "roper.base.tables"
 

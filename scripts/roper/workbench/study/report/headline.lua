@@ -1,7 +1,7 @@
 --- The main result of a sweep in a sentence, with its reliability.
 local counted = require("roper.base.escape").count
 local number = require "roper.workbench.study.report.number"
-local summaries = require "roper.workbench.study.summary"
+local summaries = require "roper.workbench.study.report.summary"
 local tables = require "roper.base.tables"
 
 local M = {}

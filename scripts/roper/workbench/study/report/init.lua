@@ -2,7 +2,7 @@
 local attempt = require "roper.workbench.study.report.attempt"
 local counted = require("roper.base.escape").count
 local files = require "roper.system.file"
-local measures = require "roper.workbench.study.measures"
+local measures = require "roper.workbench.study.run.measures"
 local options_of = require "roper.options.rows"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
@@ -14,7 +14,7 @@ local M = {}
 local function map_of(trial, options)
   local model, task
   local map, problem = attempt.call(function()
-    model, task = require("roper.workbench.study.runs").model(trial.run)
+    model, task = require("roper.workbench.study.run.runs").model(trial.run)
     local attention_map = require "roper.workbench.study.report.attention_map"
     return attention_map.of(model, task, { layer = options.layer, head = options.head,
       problem = options.problem, problems = trial.config.problems })
@@ -72,7 +72,7 @@ end
 -- Returns the choice of the best values of a field, by default of the rate if trials differ in it,
 -- and the sweep at these values if the field is given and methods can be compared.
 local function selected(sweep, field)
-  local selections = require "roper.workbench.study.selection"
+  local selections = require "roper.workbench.study.report.selection"
   local has_rates = tables.set(sweep.varied or {}).rate
   local selection = (field or has_rates) and selections.of(sweep, field or "rate") or nil
   return selection, field and selections.apply(sweep, selection) or nil
@@ -100,7 +100,7 @@ function M.of(sweep, options)
   local selection, reduced = selected(sweep, o.select)
   sweep = reduced or sweep
   local shown = o.methods and with_methods(sweep, o.methods) or sweep
-  local summary = require("roper.workbench.study.summary").of(shown, o.baseline)
+  local summary = require("roper.workbench.study.report.summary").of(shown, o.baseline)
   if #shown.methods < #sweep.methods then
     table.insert(summary.notes, 1, ("%d of %s are shown; comparisons with the others do not count "
       .. "in the correction of p"):format(#shown.methods, counted(#sweep.methods, "method")))

@@ -2,7 +2,7 @@
 local curve = require "roper.workbench.study.report.curve"
 local d = require "roper.text.document"
 local number = require "roper.workbench.study.report.number"
-local summaries = require "roper.workbench.study.summary"
+local summaries = require "roper.workbench.study.report.summary"
 local tables = require "roper.base.tables"
 
 -- Returns " +" or " −" if a method is significantly above or below the baseline in a measure, else

@@ -3,7 +3,7 @@
 local attempt = require "roper.workbench.study.report.attempt"
 local chart = require "roper.workbench.study.report.chart"
 local comparison = require "roper.workbench.study.report.comparison"
-local configuration = require "roper.workbench.study.configuration"
+local configuration = require "roper.workbench.study.experiment.configuration"
 local d = require "roper.text.document"
 local figures = require "roper.workbench.study.report.figures"
 local number = require "roper.workbench.study.report.number"

@@ -1,7 +1,7 @@
 --- The data of a report as plain tables, one file each: `./roper report SWEEP --csv DIR`. The files
 --- and their columns are documented in scripts/RESULTS.md.
 local csv = require "roper.workbench.study.report.csv"
-local runs = require "roper.workbench.study.runs"
+local runs = require "roper.workbench.study.run.runs"
 local tables = require "roper.base.tables"
 
 local M = {}

@@ -13,7 +13,7 @@ local function status(sweep)
     counts[trial.run.status] = (counts[trial.run.status] or 0) + 1
   end
   local parts = { ("%d of %s finished"):format(counts.finished, counted(#sweep.trials, "run")) }
-  for _, name in ipairs(require("roper.workbench.study.runs").UNFINISHED) do
+  for _, name in ipairs(require("roper.workbench.study.run.runs").UNFINISHED) do
     parts[#parts + 1] = counts[name] and ("%d %s"):format(counts[name], name)
   end
   return table.concat(parts, ", ") .. "."

@@ -2,7 +2,7 @@
 --- seeds that decide, and those on which methods are compared.
 local counted = require("roper.base.escape").count
 local d = require "roper.text.document"
-local is_before = require("roper.workbench.study.selection").is_before
+local is_before = require("roper.workbench.study.report.selection").is_before
 local number = require "roper.workbench.study.report.number"
 local tables = require "roper.base.tables"
 

@@ -1,7 +1,7 @@
 --- Sweeps: many trials in one folder, run by any number of processes and read together.
 local arguments = require "roper.options.arguments"
 local clock = require "roper.system.clock"
-local configuration = require "roper.workbench.study.configuration"
+local configuration = require "roper.workbench.study.experiment.configuration"
 local core = require "roper.core"
 local counted = require("roper.base.escape").count
 local diagnostics = require "roper.text.diagnostics"
@@ -10,15 +10,15 @@ local files = require "roper.system.file"
 local is_list = require("roper.workbench.study.experiment.fields").is_list
 local options_of = require "roper.options.rows"
 local eta = require "roper.workbench.study.sweep.eta"
-local origin = require "roper.workbench.study.origin"
+local origin = require "roper.workbench.study.run.origin"
 local grid = require "roper.workbench.study.experiment.grid"
 local plan = require "roper.workbench.study.sweep.plan"
-local sweep_file = require "roper.workbench.study.sweep_file"
+local sweep_file = require "roper.workbench.study.run.sweep_file"
 local position = require "roper.workbench.study.experiment.position"
-local rehearsal = require "roper.workbench.study.rehearsal"
+local rehearsal = require "roper.workbench.study.run.rehearsal"
 local resume = require "roper.workbench.study.sweep.resume"
 local progress = require "roper.text.progress"
-local stored = require "roper.workbench.study.runs"
+local stored = require "roper.workbench.study.run.runs"
 local tables = require "roper.base.tables"
 
 local M = {}

@@ -2,13 +2,13 @@
 --- are made by the same loaded files; those made by other ones are stale, and keep their folders.
 local clock = require "roper.system.clock"
 local core = require "roper.core"
-local claims = require "roper.workbench.study.claim"
-local configuration = require "roper.workbench.study.configuration"
+local claims = require "roper.workbench.study.run.claim"
+local configuration = require "roper.workbench.study.experiment.configuration"
 local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.system.file"
 local finally = require("roper.base.scoped").finally
 local grid = require "roper.workbench.study.experiment.grid"
-local sweep_file = require "roper.workbench.study.sweep_file"
+local sweep_file = require "roper.workbench.study.run.sweep_file"
 local tables = require "roper.base.tables"
 
 local M = {}

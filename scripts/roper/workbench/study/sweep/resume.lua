@@ -4,8 +4,8 @@ local escape = require "roper.base.escape"
 local loaded = require "roper.workbench.study.experiment.loaded"
 local needs = require "roper.workbench.study.experiment.needs"
 local plan = require "roper.workbench.study.sweep.plan"
-local sweep_file = require "roper.workbench.study.sweep_file"
-local stored = require "roper.workbench.study.runs"
+local sweep_file = require "roper.workbench.study.run.sweep_file"
+local stored = require "roper.workbench.study.run.runs"
 local tables = require "roper.base.tables"
 
 local M = {}

@@ -1,13 +1,13 @@
 --- Worker of a sweep: claims a trial, runs it, and continues with the next until none is left.
 local clock = require "roper.system.clock"
 local core = require "roper.core"
-local claims = require "roper.workbench.study.claim"
+local claims = require "roper.workbench.study.run.claim"
 local diagnostics = require "roper.text.diagnostics"
 local load_option = require "roper.options.load_option"
-local measures = require "roper.workbench.study.measures"
+local measures = require "roper.workbench.study.run.measures"
 local escape = require "roper.base.escape"
 local runner = require "roper.workbench.study.run"
-local stored = require "roper.workbench.study.runs"
+local stored = require "roper.workbench.study.run.runs"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -113,7 +113,7 @@ function M.main()
       load_option.run(path)
     end
     local wanted = tables.set(input.trials)
-    local trials = require("roper.workbench.study.sweep_file").require(input.folder)
+    local trials = require("roper.workbench.study.run.sweep_file").require(input.folder)
     M.run(tables.map(trials, function(trial) return wanted[trial.name] and trial or nil end), send,
       sending)
   end)

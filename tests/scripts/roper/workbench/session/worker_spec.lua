@@ -1,8 +1,8 @@
-local claims = require("roper.workbench.study.claim")
+local claims = require("roper.workbench.study.run.claim")
 local mpi = require("tests.mpi")
-local sweep_file = require("roper.workbench.study.sweep_file")
+local sweep_file = require("roper.workbench.study.run.sweep_file")
 local process = require("tests.process")
-local stored = require("roper.workbench.study.runs")
+local stored = require("roper.workbench.study.run.runs")
 local scratch = require("tests.scratch")
 local sweeps = require("tests.sweeps")
 

@@ -99,7 +99,7 @@ describe("report", function()
                                   true))
       end
     end
-    local summary = require("roper.workbench.study.summary").of(view.sweep)
+    local summary = require("roper.workbench.study.report.summary").of(view.sweep)
     local spread = document:match('<table class="spread">(.-)</table>')
     for _, method in ipairs(summary.methods) do
       assert.truthy(spread:find(("<td class=\"n\">%d</td><td class=\"n\">%.1f</td>"):format(

@@ -1,9 +1,9 @@
 local experiment = require("roper.workbench.study.experiment")
 local definitions = require("roper.workbench.study.experiment.definitions")
 local fields = require("roper.workbench.study.experiment.fields")
-local measures = require("roper.workbench.study.measures")
+local measures = require("roper.workbench.study.run.measures")
 local needs = require("roper.workbench.study.experiment.needs")
-local configuration = require("roper.workbench.study.configuration")
+local configuration = require("roper.workbench.study.experiment.configuration")
 local grid = require("roper.workbench.study.experiment.grid")
 local process = require("tests.process")
 local roper = require("roper")
@@ -219,7 +219,7 @@ describe("the field model", function()
     local o = model.given[1]
     assert.same({ 3, 8, 2, true, 48, "roper" }, { o.vocabulary, o.d_model, o.heads, o.rms_norm,
       o.length, o.position })
-    assert.equal(model:count(), require("roper.workbench.study.estimate").run(
+    assert.equal(model:count(), require("roper.workbench.study.run.estimate").run(
       tables.merged(config, { batch = 2, steps = 2, problems = 2 })).parameters)
     local seed, counter = roper.random_state()
     roper.nn.Transformer({ vocabulary = 3, d_model = 8, heads = 2 })

@@ -71,7 +71,7 @@ end)
 
 describe("fields of the optimizer and of long runs", function()
   local experiment = require("roper.workbench.study.experiment")
-  local hash = require("roper.workbench.study.configuration").hash
+  local hash = require("roper.workbench.study.experiment.configuration").hash
 
   it("do not change the hash of a trial at their defaults", function()
     assert.equal(hash(experiment.configure("copy", { preset = "smoke" })),

@@ -1,6 +1,6 @@
 local band = require("roper.workbench.study.report.band")
 local curve = require("roper.workbench.study.report.curve")
-local statistics = require("roper.workbench.study.statistics")
+local statistics = require("roper.tensor.statistics")
 
 -- The means of methods with so many runs each, whose values at step s are s + run * run.
 local function means_of(counts, steps)

@@ -1,6 +1,6 @@
 local headline = require("roper.workbench.study.report.headline")
 local reports = require("tests.reports")
-local summary = require("roper.workbench.study.summary")
+local summary = require("roper.workbench.study.report.summary")
 
 -- The sentence on methods with these numbers of solved problems, seed by seed; false for a run that
 -- did not finish.

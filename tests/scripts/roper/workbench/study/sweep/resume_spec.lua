@@ -1,8 +1,8 @@
 -- Sweeps with files loaded by --load that are edited, missing or new between two invocations.
 
-local claims = require("roper.workbench.study.claim")
+local claims = require("roper.workbench.study.run.claim")
 local files = require("roper.system.file")
-local sweep_file = require("roper.workbench.study.sweep_file")
+local sweep_file = require("roper.workbench.study.run.sweep_file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local sweeps = require("tests.sweeps")

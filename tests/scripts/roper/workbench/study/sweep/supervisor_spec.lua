@@ -1,4 +1,4 @@
-local claims = require("roper.workbench.study.claim")
+local claims = require("roper.workbench.study.run.claim")
 local core = require("roper.core")
 local files = require("roper.system.file")
 local scratch = require("tests.scratch")

@@ -1,6 +1,6 @@
 local comparison = require("roper.workbench.study.report.comparison")
 local fixture = require("tests.fixtures.statistics")
-local summary = require("roper.workbench.study.summary")
+local summary = require("roper.workbench.study.report.summary")
 local lengths = require("roper.workbench.study.report.lengths")
 local report = require("roper.workbench.study.report")
 local reports = require("tests.reports")

@@ -1,7 +1,7 @@
 --- The measures of a run: how each number of a result is named, read, summarized and compared.
 local definitions = require "roper.workbench.study.experiment.definitions"
 local experiment = require "roper.workbench.study.experiment"
-local statistics = require "roper.workbench.study.statistics"
+local statistics = require "roper.tensor.statistics"
 local tables = require "roper.base.tables"
 
 local M = {}

@@ -1,19 +1,19 @@
 --- Runs a configuration: trains and measures its model, in a folder of its own.
 local clock = require "roper.system.clock"
 local core = require "roper.core"
-local claims = require "roper.workbench.study.claim"
+local claims = require "roper.workbench.study.run.claim"
 local combinations = require "roper.workbench.study.experiment.combinations"
 local experiment = require "roper.workbench.study.experiment"
 local diagnostics = require "roper.text.diagnostics"
 local files = require "roper.system.file"
 local is_first = require("roper.training.ranks").is_first
-local language = require "roper.workbench.study.language"
-local measurement = require "roper.workbench.study.measurement"
+local language = require "roper.workbench.study.run.language"
+local measurement = require "roper.workbench.study.run.measurement"
 local options_of = require "roper.options.rows"
-local origin = require "roper.workbench.study.origin"
-local rehearsal = require "roper.workbench.study.rehearsal"
+local origin = require "roper.workbench.study.run.origin"
+local rehearsal = require "roper.workbench.study.run.rehearsal"
 local scoped = require "roper.base.scoped"
-local stored = require "roper.workbench.study.runs"
+local stored = require "roper.workbench.study.run.runs"
 local tables = require "roper.base.tables"
 
 local M = {}

@@ -1,4 +1,4 @@
-local configuration = require("roper.workbench.study.configuration")
+local configuration = require("roper.workbench.study.experiment.configuration")
 local experiment = require("roper.workbench.study.experiment")
 
 describe("configuration.hash", function()

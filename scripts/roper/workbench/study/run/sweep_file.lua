@@ -1,6 +1,6 @@
 --- Reads the trials of a sweep: their configurations are in the file sweep.json of its folder, and
 --- each is a run with a folder of its own.
-local configuration = require "roper.workbench.study.configuration"
+local configuration = require "roper.workbench.study.experiment.configuration"
 local escape = require "roper.base.escape"
 local file_name = require("roper.position.text").file_name
 local files = require "roper.system.file"

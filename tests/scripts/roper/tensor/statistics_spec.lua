@@ -1,6 +1,6 @@
 local fixture = require("tests.fixtures.statistics")
 local roper = require("roper")
-local statistics = require("roper.workbench.study.statistics")
+local statistics = require("roper.tensor.statistics")
 
 describe("statistics", function()
   it("agrees with numpy", function()

@@ -1,5 +1,5 @@
 local clock = require("roper.system.clock")
-local claims = require("roper.workbench.study.claim")
+local claims = require("roper.workbench.study.run.claim")
 local core = require("roper.core")
 local files = require("roper.system.file")
 local process = require("tests.process")
@@ -35,7 +35,7 @@ describe("claim", function()
     assert.matches("out of memory", message)
     assert.equal("free", claims.read(folder).state)
     local _, output = process.run({ "./roper", "-e",
-      ("require('roper.workbench.study.claim').read(%q).state"):format(folder) })
+      ("require('roper.workbench.study.run.claim').read(%q).state"):format(folder) })
     assert.equal('"running"\n', output)
     assert.equal(2, claims.take(folder).number)
     assert.equal("running", claims.read(folder).state)
@@ -93,7 +93,7 @@ describe("claim", function()
   it("passes on from a killed process", function()
     local status, output = process.run({ "lua5.4", "-e", ([[
       package.path, package.cpath = %q, %q
-      print(require("roper.workbench.study.claim").take(%q).number)
+      print(require("roper.workbench.study.run.claim").take(%q).number)
       local uv = require "luv"
       uv.kill(uv.os_getpid(), "sigkill")
     ]]):format(package.path, package.cpath, folder) })
@@ -179,7 +179,7 @@ describe("claim", function()
     -- The winner marks it as failed; otherwise it would be free at its end.
     local script = scratch.write("take.lua", ([[
       package.path, package.cpath = %q, %q
-      local held = require("roper.workbench.study.claim").take(%q)
+      local held = require("roper.workbench.study.run.claim").take(%q)
       if held then
         held:leave("failed", "enough")
       end

@@ -5,7 +5,7 @@ local plan = require("roper.workbench.study.sweep.plan")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local uv = require("luv")
-local watch = require("roper.workbench.study.watch")
+local watch = require("roper.workbench.study.report.watch")
 
 before_each(scratch.create)
 after_each(scratch.remove)

@@ -1,7 +1,7 @@
 local core = require("roper.core")
 local experiment = require("roper.workbench.study.experiment")
 local scratch = require("tests.scratch")
-local sweep_file = require("roper.workbench.study.sweep_file")
+local sweep_file = require("roper.workbench.study.run.sweep_file")
 
 before_each(scratch.create)
 after_each(scratch.remove)

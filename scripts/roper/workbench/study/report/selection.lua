@@ -1,7 +1,7 @@
 --- Chooses the best value of a field, such as the learning rate, for each method of a sweep. The
 --- values are compared on some of the seeds, and the methods at their best values on the others,
 --- because a choice and a comparison on the same runs favour the method with the luckiest runs.
-local statistics = require "roper.workbench.study.statistics"
+local statistics = require "roper.tensor.statistics"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 

@@ -1,7 +1,7 @@
 --- Measurement of the model of a run on other text or other problems.
 local experiment = require "roper.workbench.study.experiment"
-local language = require "roper.workbench.study.language"
-local problems = require "roper.workbench.study.problems"
+local language = require "roper.workbench.study.run.language"
+local problems = require "roper.workbench.study.run.problems"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 local tasks = require "roper.tasks"
@@ -67,7 +67,7 @@ end
 ---@param config table from `configure`
 ---@return table found as from `problems.measure` or `language.predict`
 function M.run(run, which, config)
-  local model, own = require("roper.workbench.study.runs").model(run, which)
+  local model, own = require("roper.workbench.study.run.runs").model(run, which)
   local parts = { model = model, task = task_of(config, run, own) }
   local measure = own:has_problems() and problems.measure or language.predict
   return (scoped.with_matmul_precision(config.matmul_precision or "float32", function()

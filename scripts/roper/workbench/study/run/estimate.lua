@@ -5,7 +5,7 @@ local core = require "roper.core"
 local diagnostics = require "roper.text.diagnostics"
 local evaluation = require "roper.training.evaluation"
 local experiment = require "roper.workbench.study.experiment"
-local measurement = require "roper.workbench.study.measurement"
+local measurement = require "roper.workbench.study.run.measurement"
 local modules = require "roper.model.module"
 local scoped = require "roper.base.scoped"
 local training = require "roper.training"
@@ -144,7 +144,7 @@ end
 ---   tensors that are garbage but not collected yet; seconds: of a step; evaluation: seconds of
 ---   each evaluation; total: seconds of the run; rows: how many of the batch were measured
 function M.run(config, seconds)
-  local problem = require("roper.workbench.study.rehearsal").problem(config)
+  local problem = require("roper.workbench.study.run.rehearsal").problem(config)
   if problem then
     error(problem, 0)
   end

@@ -1,6 +1,6 @@
 local reports = require("tests.reports")
 local report = require("roper.workbench.study.report")
-local selection = require("roper.workbench.study.selection")
+local selection = require("roper.workbench.study.report.selection")
 local terminal = require("roper.text.document.terminal")
 
 -- A sweep over two methods and some rates. `losses` gives the loss of a run from position, rate and

@@ -1,6 +1,6 @@
 --- The measurement that fits a task: of problems solved, or of the loss on text.
-local language = require "roper.workbench.study.language"
-local problems = require "roper.workbench.study.problems"
+local language = require "roper.workbench.study.run.language"
+local problems = require "roper.workbench.study.run.problems"
 
 local M = {}
 

@@ -1,12 +1,12 @@
 --- Reads the folders of runs.
 local arguments = require "roper.options.arguments"
 local core = require "roper.core"
-local claims = require "roper.workbench.study.claim"
-local configuration = require "roper.workbench.study.configuration"
+local claims = require "roper.workbench.study.run.claim"
+local configuration = require "roper.workbench.study.experiment.configuration"
 local experiment = require "roper.workbench.study.experiment"
 local diagnostics = require "roper.text.diagnostics"
 local files = require "roper.system.file"
-local measures = require "roper.workbench.study.measures"
+local measures = require "roper.workbench.study.run.measures"
 local schema = require "roper.options.schema"
 local provenance = require "roper.training.provenance"
 local snapshots = require "roper.training.snapshots"
@@ -207,7 +207,7 @@ local function task_of(run)
     return experiment.task(run.config)
   end
   return require("roper.tasks").text { length = run.config.length,
-    tokenizer = require("roper.workbench.study.language").tokenizer(run.folder, run.config) }
+    tokenizer = require("roper.workbench.study.run.language").tokenizer(run.folder, run.config) }
 end
 
 -- Returns the tensors of a file in the folder of a run. Raises an error if they belong to another

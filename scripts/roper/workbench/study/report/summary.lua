@@ -1,9 +1,9 @@
 --- Statistics of a sweep, for each method and for each pair of methods.
 local as_stored = require("roper.workbench.study.experiment.position").as_stored
 local load_option = require "roper.options.load_option"
-local measures = require "roper.workbench.study.measures"
-local runs = require "roper.workbench.study.runs"
-local statistics = require "roper.workbench.study.statistics"
+local measures = require "roper.workbench.study.run.measures"
+local runs = require "roper.workbench.study.run.runs"
+local statistics = require "roper.tensor.statistics"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 

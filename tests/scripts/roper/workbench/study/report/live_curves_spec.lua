@@ -1,5 +1,5 @@
-local live_curves = require("roper.workbench.study.live_curves")
-local measures = require("roper.workbench.study.measures")
+local live_curves = require("roper.workbench.study.report.live_curves")
+local measures = require("roper.workbench.study.run.measures")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 

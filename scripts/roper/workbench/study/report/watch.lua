@@ -1,15 +1,15 @@
 --- The state of a sweep, a run, or all runs in a folder, as lines of text: counts, a table of the
 --- runs, and a chart of those that train.
-local configuration = require "roper.workbench.study.configuration"
+local configuration = require "roper.workbench.study.experiment.configuration"
 local counted = require("roper.base.escape").count
 local d = require "roper.text.document"
 local escape = require "roper.base.escape"
 local files = require "roper.system.file"
-local live_curves = require "roper.workbench.study.live_curves"
-local measures = require "roper.workbench.study.measures"
+local live_curves = require "roper.workbench.study.report.live_curves"
+local measures = require "roper.workbench.study.run.measures"
 local number = require "roper.workbench.study.report.number"
 local progress = require "roper.text.progress"
-local stored = require "roper.workbench.study.runs"
+local stored = require "roper.workbench.study.run.runs"
 local tables = require "roper.base.tables"
 local terminal = require "roper.text.document.terminal"
 

@@ -1,5 +1,5 @@
 local core = require("roper.core")
-local estimate = require("roper.workbench.study.estimate")
+local estimate = require("roper.workbench.study.run.estimate")
 local experiment = require("roper.workbench.study.experiment")
 local process = require("tests.process")
 local roper = require("roper")
@@ -13,7 +13,7 @@ local PEAKS <const> = [[
   core.threads(1)
   for _, fields in ipairs(CONFIGURATIONS) do
     local config = experiment.configure("addition", fields)
-    local cost = require("roper.workbench.study.estimate").run(config, SECONDS)
+    local cost = require("roper.workbench.study.run.estimate").run(config, SECONDS)
     collectgarbage()
     collectgarbage()
     core.memory_trim()
