@@ -1,5 +1,6 @@
-// node build.mjs ENGINE FOLDER ARGPARSE: writes the engine, the scripts and the modules of the page
-// to FOLDER/HASH, where HASH depends on all of their contents. Run it in the root of the project.
+// node build.mjs ENGINE FOLDER ARGPARSE: writes the pages to FOLDER, and the engine, the scripts, the
+// modules and the style to FOLDER/HASH, where HASH depends on all of their contents. Run it in the
+// root of the project.
 import crypto from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
@@ -8,7 +9,12 @@ import { Engine } from "./engine.mjs";
 import { Files } from "./files.mjs";
 
 const [wasm, target, argparse] = process.argv.slice(2);
-const MODULES = ["engine.mjs", "files.mjs", "session.mjs", "wasi.mjs", "worker.mjs"];
+const OWN = fs.readdirSync("bindings/web").sort();
+const MODULES = OWN.filter((name) => /\.(mjs|css)$/.test(name) && name !== "build.mjs");
+
+// A page loads nothing from elsewhere, and code of a user cannot become a script of the page.
+const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
+  + "style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 // The files below a folder whose names match, by path.
 function* below(folder, pattern) {
@@ -26,10 +32,9 @@ function add(files, at, to = at) {
 const files = new Files();
 const scripts = /^(?!scripts\/(packaging|experiments\/along_the_way)).*\.(lua|css|js)$/;
 for (const at of below("scripts", scripts)) add(files, at);
-for (const name of ["start.lua", "system/process.lua", "system/events.lua"]) {
-  const to = name === "start.lua" ? "web/start.lua" : `scripts/roper/${name}`;
-  add(files, `bindings/web/${name}`, to);
-}
+for (const name of OWN.filter((name) => name.endsWith(".lua"))) add(files, `bindings/web/${name}`, `web/${name}`);
+for (const name of ["process.lua", "events.lua"])
+  add(files, `bindings/web/system/${name}`, `scripts/roper/system/${name}`);
 files.put("/lua/argparse.lua", new Uint8Array(fs.readFileSync(argparse)));
 
 // The comments of functions in C, from the sources, as `make` writes them for the terminal.
@@ -53,7 +58,7 @@ const built = new Map([["roper.wasm", fs.readFileSync(wasm)], ["files.bin", file
   ...MODULES.map((name) => [name, fs.readFileSync(`bindings/web/${name}`)])]);
 const hash = crypto.createHash("sha256");
 for (const [name, bytes] of built) hash.update(name).update(bytes);
-const folder = path.join(target, hash.digest("hex").slice(0, 12));
+const digits = hash.digest("hex").slice(0, 12), folder = path.join(target, digits);
 fs.rmSync(target, { recursive: true, force: true });
 fs.mkdirSync(folder, { recursive: true });
 for (const [name, bytes] of built) {
@@ -61,3 +66,7 @@ for (const [name, bytes] of built) {
   if (bytes.length > 1e5)
     console.log(`${name}: ${bytes.length >> 10} kB, brotli ${zlib.brotliCompressSync(bytes).length >> 10} kB`);
 }
+for (const name of OWN.filter((name) => name.endsWith(".html")))
+  fs.writeFileSync(path.join(target, name), fs.readFileSync(`bindings/web/${name}`, "utf8")
+    .replace(/(href|src)="([^":]+\.(css|mjs))"/g, `$1="${digits}/$2"`)
+    .replace('<meta charset="utf-8">', `$&<meta http-equiv="Content-Security-Policy" content="${POLICY}">`));
