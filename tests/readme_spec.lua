@@ -107,6 +107,28 @@ describe("README and the guide", function()
 end)
 
 describe("documentation", function()
+  it("names only files that exist", function()
+    local pages, files, count = {}, {}, 0
+    for path in io.popen("find core bindings tasks scripts tests -type f"):lines() do
+      files[#files + 1] = "/" .. path
+      pages[#pages + 1] = path:find("/README%.md$")
+        and path ~= "bindings/web/README.md" and path or nil -- names files of Lua
+    end
+    files = table.concat(files, "\n") .. "\n"
+    for _, page in ipairs(pages) do
+      for name in scratch.read(page):gmatch("`([%l%d_./-]+%.%l+)`") do
+        local is_code = name:find("%.lua$") or name:find("%.[chk]$") or name:find("%.py$")
+          or name:find("%.mk$")
+        if is_code and not name:find("vector_length", 1, true) then -- the example of a lesson
+          count = count + 1
+          assert(files:find("/" .. name:gsub("^%.%./", "") .. "\n", 1, true),
+            ("%s names %s, which does not exist"):format(page, name))
+        end
+      end
+    end
+    assert.is_true(count > 100)
+  end)
+
   it("names only what occurs in the code", function()
     local texts = {}
     for path in io.popen("find README.md Makefile core bindings tasks scripts tests -name '*.lua' "
