@@ -203,6 +203,16 @@ static void encode(lua_State *L, Work *work, json_t *container, const Location *
   }
 }
 
+typedef struct JsonOptions {
+  int64_t indent;
+  bool sort;
+} JsonOptions;
+
+static const RplRow JSON[] = {RPL_INTEGER_ROW(JsonOptions, indent, 0, 0, LARGEST_INDENT,
+                                              "columns per level; 0 writes a single line"),
+                              RPL_BOOLEAN_ROW(JsonOptions, sort, true, "sort names alphabetically"),
+                              {0}};
+
 /*
 ** native.json_encode(value, options)
 ** Encode a value as JSON. Lists become arrays, other tables objects; an empty table becomes an
@@ -211,24 +221,22 @@ static void encode(lua_State *L, Work *work, json_t *container, const Location *
 ** Errors: a function or a tensor; a table with both indices and names; a string that is not UTF-8;
 ** a table that contains itself.
 ** @param value any booleans, numbers, strings, `json_null` and tables of these
-** @param options? table indent = 0: columns per level, 0 writes a single line; sort = true: sort
-**   names alphabetically
+** @param options? JsonOptions
 ** @return string text
 */
 static int json_encode(lua_State *L)
 {
-  static const char *const names[] = {"indent", "sort", NULL};
+  JsonOptions o = {0};
   luaL_checkany(L, 1);
   rpl_check_count(L, "json_encode", 2);
-  RplOptions options = rpl_options(L, 2, "json_encode", names);
-  size_t indent = (size_t)rpl_option_integer(&options, "indent", 0, 0, LARGEST_INDENT);
-  bool sort = rpl_option_boolean(&options, "sort", true);
+  rpl_options(L, 2, "json_encode", JSON, &o);
   Work *work = push_work(L);
   lua_pushvalue(L, 1);
   rp_json_begin();
   encode(L, work, NULL, &(Location){NULL, 0, 0});
-  work->text = rp_json_print(work->tree, JSON_INDENT(indent) | (sort ? JSON_SORT_KEYS : 0) |
-                                             JSON_REAL_PRECISION(DIGITS) | JSON_ENCODE_ANY);
+  work->text =
+      rp_json_print(work->tree, JSON_INDENT((size_t)o.indent) | (o.sort ? JSON_SORT_KEYS : 0) |
+                                    JSON_REAL_PRECISION(DIGITS) | JSON_ENCODE_ANY);
   if (work->text == NULL)
     return rpl_raise(L);
   lua_pushstring(L, work->text);

@@ -274,20 +274,31 @@ static RpTensor *concatenate(lua_State *L)
   return rp_op_concatenate(count, list, axis);
 }
 
-/*
-** @class CrossEntropyOptions
-** @field ignore? integer = -1; rows with this target do not count
-** @field reduction? "mean"|"none" = "mean"; "none" returns one loss for each row
-*/
+typedef struct LossOptions {
+  int64_t ignore, rows;
+  const char *reduction;
+} LossOptions;
 
-/* The options of a loss at `index`; *each: is there one loss for each row? */
-static RplOptions loss_options(lua_State *L, int index, const char *function,
-                               const char *const *names, bool *each)
+static const char *const REDUCTIONS[] = {"mean", "none", NULL};
+
+#define IGNORE_ROW                                                                                 \
+  RPL_INTEGER_ROW(LossOptions, ignore, INT32_MIN, -1, INT32_MAX,                                   \
+                  "rows with this target do not count")
+#define REDUCTION_ROW                                                                              \
+  RPL_CHOICE_ROW(LossOptions, reduction, REDUCTIONS, "\"none\" returns one loss for each row")
+
+static const RplRow CROSS_ENTROPY[] = {IGNORE_ROW, REDUCTION_ROW, {0}};
+static const RplRow LINEAR_CROSS_ENTROPY[] = {
+    IGNORE_ROW,
+    REDUCTION_ROW,
+    RPL_INTEGER_ROW(LossOptions, rows, 0, 0, INT32_MAX,
+                    "number of rows whose logits are in memory at once; 0 means as many as fit "
+                    "into 32 MiB, but at least 64"),
+    {0}};
+
+static bool is_each(const LossOptions *options)
 {
-  static const char *const reductions[] = {"mean", "none", NULL};
-  const RplOptions options = rpl_options(L, index, function, names);
-  *each = strcmp(rpl_option_choice(&options, "reduction", reductions), "none") == 0;
-  return options;
+  return options->reduction == REDUCTIONS[1];
 }
 
 /*
@@ -310,19 +321,11 @@ static RplOptions loss_options(lua_State *L, int index, const char *function,
 */
 static RpTensor *cross_entropy(lua_State *L)
 {
-  static const char *const names[] = {"ignore", "reduction", NULL};
-  bool each;
-  const RplOptions options = loss_options(L, 3, "cross_entropy", names, &each);
-  const int64_t ignore = rpl_option_integer(&options, "ignore", -1, INT32_MIN, INT32_MAX);
+  LossOptions o = {0};
+  rpl_options(L, 3, "cross_entropy", CROSS_ENTROPY, &o);
   RpTensor *logits = rpl_check_tensor(L, 1), *targets = rpl_check_tensor(L, 2);
-  return rp_op_cross_entropy(logits, targets, (int32_t)ignore, each);
+  return rp_op_cross_entropy(logits, targets, (int32_t)o.ignore, is_each(&o));
 }
-
-/*
-** @class LinearCrossEntropyOptions: CrossEntropyOptions
-** @field rows? integer = 0; number of rows whose logits are in memory at once; 0 means as many as
-**   fit into 32 MiB, but at least 64
-*/
 
 /*
 ** function roper.linear_cross_entropy(x, weight, bias, targets, options)
@@ -351,14 +354,12 @@ static RpTensor *cross_entropy(lua_State *L)
 */
 static RpTensor *linear_cross_entropy(lua_State *L)
 {
-  static const char *const names[] = {"ignore", "reduction", "rows", NULL};
-  bool each;
-  const RplOptions options = loss_options(L, 5, "linear_cross_entropy", names, &each);
-  const int64_t ignore = rpl_option_integer(&options, "ignore", -1, INT32_MIN, INT32_MAX);
-  const int64_t rows = rpl_option_integer(&options, "rows", 0, 0, INT32_MAX);
+  LossOptions o = {0};
+  rpl_options(L, 5, "linear_cross_entropy", LINEAR_CROSS_ENTROPY, &o);
   RpTensor *x = rpl_check_tensor(L, 1), *weight = rpl_check_tensor(L, 2);
   RpTensor *bias = rpl_optional_tensor(L, 3), *targets = rpl_check_tensor(L, 4);
-  return rp_op_linear_cross_entropy(x, weight, bias, targets, (int32_t)ignore, each, rows);
+  return rp_op_linear_cross_entropy(x, weight, bias, targets, (int32_t)o.ignore, is_each(&o),
+                                    o.rows);
 }
 
 /*
@@ -556,4 +557,6 @@ static const RplOperation table[] = {
 void rpl_open_operations(lua_State *L)
 {
   rpl_add_operations(L, table);
+  rpl_declare_options(L, "CrossEntropyOptions", NULL, CROSS_ENTROPY);
+  rpl_declare_options(L, "LinearCrossEntropyOptions", NULL, LINEAR_CROSS_ENTROPY);
 }

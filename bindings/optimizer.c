@@ -3,18 +3,17 @@
 
 #include "bindings/options.h"
 
-/*
-** @class AdamStepOptions
-** @field rate? number = 1e-3; learning rate
-** @field beta1? number = 0.9; decay of the running mean of the gradient
-** @field beta2? number = 0.999; decay of the running mean of its square
-** @field epsilon? number = 1e-8; added to the denominator
-** @field decay? number = 0; weight decay, decoupled from the gradient
-** @field l2? number = 0; this times the parameter is added to the gradient
-** @field correction1? number = 1; bias correction of the mean, 1 - beta1^step
-** @field correction2? number = 1; bias correction of the variance, 1 - beta2^step
-** @field gradient_scale? number = 1; factor of the gradient, applied first
-*/
+static const RplRow ADAM[] = {
+    RPL_NUMBER_ROW(RpAdam, rate, 1e-3, "learning rate"),
+    RPL_NUMBER_ROW(RpAdam, beta1, 0.9, "decay of the running mean of the gradient"),
+    RPL_NUMBER_ROW(RpAdam, beta2, 0.999, "decay of the running mean of its square"),
+    RPL_NUMBER_ROW(RpAdam, epsilon, 1e-8, "added to the denominator"),
+    RPL_NUMBER_ROW(RpAdam, decay, 0, "weight decay, decoupled from the gradient"),
+    RPL_NUMBER_ROW(RpAdam, l2, 0, "this times the parameter is added to the gradient"),
+    RPL_NUMBER_ROW(RpAdam, correction1, 1, "bias correction of the mean, 1 - beta1^step"),
+    RPL_NUMBER_ROW(RpAdam, correction2, 1, "bias correction of the variance, 1 - beta2^step"),
+    RPL_NUMBER_ROW(RpAdam, gradient_scale, 1, "factor of the gradient, applied first"),
+    {0}};
 
 /*
 ** function roper.adam_step(parameter, mean, variance, options)
@@ -40,34 +39,22 @@
 */
 static int adam_step(lua_State *L)
 {
-  static const char *const names[] = {"rate",           "beta1", "beta2",       "epsilon",
-                                      "decay",          "l2",    "correction1", "correction2",
-                                      "gradient_scale", NULL};
+  RpAdam settings = {0};
   rpl_check_count(L, "adam_step", 4);
-  const RplOptions options = rpl_options(L, 4, "adam_step", names);
-  const RpAdam settings = {.rate = rpl_option_number(&options, "rate", 1e-3),
-                           .beta1 = rpl_option_number(&options, "beta1", 0.9),
-                           .beta2 = rpl_option_number(&options, "beta2", 0.999),
-                           .epsilon = rpl_option_number(&options, "epsilon", 1e-8),
-                           .decay = rpl_option_number(&options, "decay", 0),
-                           .l2 = rpl_option_number(&options, "l2", 0),
-                           .correction1 = rpl_option_number(&options, "correction1", 1),
-                           .correction2 = rpl_option_number(&options, "correction2", 1),
-                           .gradient_scale = rpl_option_number(&options, "gradient_scale", 1)};
+  rpl_options(L, 4, "adam_step", ADAM, &settings);
   RpTensor *parameter = rpl_check_tensor(L, 1), *mean = rpl_check_tensor(L, 2);
   RpTensor *variance = rpl_check_tensor(L, 3);
   rpl_check(L, rp_adam_step(&settings, parameter, mean, variance));
   return 0;
 }
 
-/*
-** @class SGDStepOptions
-** @field rate? number = 1e-2; learning rate
-** @field momentum? number = 0; decay of the velocity
-** @field l2? number = 0; this times the parameter is added to the gradient
-** @field nesterov? boolean = false; use Nesterov momentum
-** @field gradient_scale? number = 1; factor of the gradient, applied first
-*/
+static const RplRow SGD[] = {
+    RPL_NUMBER_ROW(RpSgd, rate, 1e-2, "learning rate"),
+    RPL_NUMBER_ROW(RpSgd, momentum, 0, "decay of the velocity"),
+    RPL_NUMBER_ROW(RpSgd, l2, 0, "this times the parameter is added to the gradient"),
+    RPL_BOOLEAN_ROW(RpSgd, nesterov, false, "use Nesterov momentum"),
+    RPL_NUMBER_ROW(RpSgd, gradient_scale, 1, "factor of the gradient, applied first"),
+    {0}};
 
 /*
 ** function roper.sgd_step(parameter, velocity, options)
@@ -90,14 +77,9 @@ static int adam_step(lua_State *L)
 */
 static int sgd_step(lua_State *L)
 {
-  static const char *const names[] = {"rate", "momentum", "l2", "nesterov", "gradient_scale", NULL};
+  RpSgd settings = {0};
   rpl_check_count(L, "sgd_step", 3);
-  const RplOptions options = rpl_options(L, 3, "sgd_step", names);
-  const RpSgd settings = {.rate = rpl_option_number(&options, "rate", 1e-2),
-                          .momentum = rpl_option_number(&options, "momentum", 0),
-                          .l2 = rpl_option_number(&options, "l2", 0),
-                          .nesterov = rpl_option_boolean(&options, "nesterov", false),
-                          .gradient_scale = rpl_option_number(&options, "gradient_scale", 1)};
+  rpl_options(L, 3, "sgd_step", SGD, &settings);
   RpTensor *parameter = rpl_check_tensor(L, 1), *velocity = rpl_optional_tensor(L, 2);
   rpl_check(L, rp_sgd_step(&settings, parameter, velocity));
   return 0;
@@ -135,4 +117,6 @@ void rpl_open_optimizer(lua_State *L)
                                        {"gradient_norm", gradient_norm},
                                        {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
+  rpl_declare_options(L, "AdamStepOptions", NULL, ADAM);
+  rpl_declare_options(L, "SGDStepOptions", NULL, SGD);
 }

@@ -103,25 +103,39 @@ static int rotary_gc(lua_State *L)
   return 0;
 }
 
-/*
-** @class RotaryOptions
-** @field dim integer number of features of a head
-** @field base? number = 10000; base of the frequencies
-** @field pairing? "half"|"interleaved" = "half"; the features that form a pair: t and t + r/2, or
-**   2t and 2t + 1, of r rotated features
-** @field fraction? number = 1; rotated fraction of the features of queries and keys
-** @field value_fraction? number = fraction; rotated fraction of the features of values and output
-** @field rotate? string = "qk"; the rotated tensors: any letters of "qkvo"
-** @field last? boolean = false; rotate the last features instead of the first
-** @field frequencies? number[]|tensor one for each pair, in radians per position, for queries,
-**   keys, values and output; use it instead of base and fractions
-** @field coordinates? integer[] for positions of several coordinates, [batch, time, coordinates]:
-**   the 1-based coordinate that rotates each pair; a position of one number rotates all pairs
-** @field magnitude? number = 1; queries and keys are multiplied by this
-** @field growth? number[]|tensor one number g for each pair: queries at position p are multiplied
-**   by exp(g (p - centre)), keys by its inverse (xPos)
-** @field centre? number = 0; the position where these factors are 1
-*/
+static const char *const PAIRINGS[] = {"half", "interleaved", NULL};
+
+static const RplRow ROTARY[] = {
+    RPL_INTEGER_ROW(RpRotaryOptions, dim, 1, 0, INT32_MAX, "number of features of a head"),
+    RPL_NUMBER_ROW(RpRotaryOptions, base, 10000, "base of the frequencies"),
+    RPL_CHOICE_ROW(RpRotaryOptions, pairing, PAIRINGS,
+                   "the features that form a pair: t and t + r/2, or 2t and 2t + 1, of r rotated "
+                   "features"),
+    RPL_NUMBER_ROW(RpRotaryOptions, fraction, 1,
+                   "rotated fraction of the features of queries and keys"),
+    {RPL_FIELD(RpRotaryOptions, value_fraction), .kind = RPL_NUMBER, .shown = "fraction",
+     .text = "rotated fraction of the features of values and output"},
+    {RPL_FIELD(RpRotaryOptions, rotate), .kind = RPL_WORD, .word = "qk",
+     .text = "the rotated tensors: any letters of \"qkvo\""},
+    RPL_BOOLEAN_ROW(RpRotaryOptions, last, false, "rotate the last features instead of the first"),
+    {.name = "frequencies",
+     .kind = RPL_OTHER,
+     .type = "number[]|tensor",
+     .text = "one for each pair, in radians per position, for queries, keys, values and output; "
+             "use it instead of base and fractions"},
+    {.name = "coordinates",
+     .kind = RPL_OTHER,
+     .type = "integer[]",
+     .text = "for positions of several coordinates, [batch, time, coordinates]: the 1-based "
+             "coordinate that rotates each pair; a position of one number rotates all pairs"},
+    RPL_NUMBER_ROW(RpRotaryOptions, magnitude, 1, "queries and keys are multiplied by this"),
+    {.name = "growth",
+     .kind = RPL_OTHER,
+     .type = "number[]|tensor",
+     .text = "one number g for each pair: queries at position p are multiplied by "
+             "exp(g (p - centre)), keys by its inverse (xPos)"},
+    RPL_NUMBER_ROW(RpRotaryOptions, centre, 0, "the position where these factors are 1"),
+    {0}};
 
 /*
 ** function roper.rotary(options)
@@ -140,24 +154,11 @@ static int rotary_gc(lua_State *L)
 */
 static int rotary(lua_State *L)
 {
-  static const char *const pairings[] = {"half", "interleaved", NULL};
-  static const char *const names[] = {
-      "dim",         "base",        "pairing",   "fraction", "value_fraction", "rotate", "last",
-      "frequencies", "coordinates", "magnitude", "growth",   "centre",         NULL};
   rpl_check_count(L, "rope", 1);
-  const RplOptions options = rpl_options(L, 1, "rope", names);
-  if (rpl_option_push(&options, "dim") == LUA_TNIL)
-    return luaL_error(L, "rope: expected dim, the number of features of a head");
-  lua_pop(L, 1);
-  RpRotaryOptions o = {.dim = rpl_option_integer(&options, "dim", 0, 1, INT32_MAX)};
-  o.base = rpl_option_number(&options, "base", 10000);
-  o.fraction = rpl_option_number(&options, "fraction", 1);
-  o.value_fraction = rpl_option_number(&options, "value_fraction", o.fraction);
-  o.pairing = rpl_option_choice(&options, "pairing", pairings);
-  o.rotate = rpl_option_string(&options, "rotate", "qk");
-  o.last = rpl_option_boolean(&options, "last", false);
-  o.magnitude = rpl_option_number(&options, "magnitude", 1);
-  o.centre = rpl_option_number(&options, "centre", 0);
+  RpRotaryOptions o = {0};
+  const RplOptions options = rpl_options(L, 1, "rope", ROTARY, &o);
+  if (rpl_option_push(&options, "value_fraction") == LUA_TNIL)
+    o.value_fraction = o.fraction;
   const bool listed = rpl_option_push(&options, "frequencies") != LUA_TNIL;
   static const char *const instead[] = {"base", "fraction", "value_fraction", NULL};
   for (int i = 0; listed && instead[i] != NULL; i++)
@@ -447,4 +448,5 @@ void rpl_open_position(lua_State *L)
   lua_pushcfunction(L, rotary_gc);
   lua_setfield(L, -2, "__gc");
   lua_pop(L, 1);
+  rpl_declare_options(L, "RotaryOptions", NULL, ROTARY);
 }

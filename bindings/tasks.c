@@ -262,6 +262,28 @@ static const RpTaskKind *check_kind(lua_State *L, int index)
   return rp_task_kinds[kind];
 }
 
+typedef union Value {
+  bool boolean;
+  int64_t integer;
+  const char *word;
+} Value;
+
+/* An option of a kind of task, whose value is element i of an array of Value. */
+static RplRow row_of(const RpTaskKind *kind, int i)
+{
+  const RpTaskOption *option = &kind->options[i];
+  return (RplRow){.name = option->name,
+                  .kind = kind->choices[i] != NULL    ? RPL_WORD
+                          : rp_task_is_switch(option) ? RPL_BOOLEAN
+                                                      : RPL_INTEGER,
+                  .field = (size_t)i * sizeof(Value),
+                  .standard = (double)option->standard,
+                  .text = option->meaning,
+                  .smallest = option->smallest,
+                  .largest = option->largest,
+                  .choices = kind->choices[i]};
+}
+
 /*
 ** native.tasks.new(name, options)
 ** Create a generator of problems.
@@ -273,24 +295,18 @@ static int new_problems(lua_State *L)
 {
   rpl_check_count(L, "tasks.new", 2);
   const RpTaskKind *kind = check_kind(L, 1);
-  const char *names[RP_TASK_OPTIONS] = {NULL};
+  RplRow rows[RP_TASK_OPTIONS] = {{0}};
+  Value given[RP_TASK_OPTIONS];
   for (int i = 0; kind->options[i].name != NULL; i++)
-    names[i] = kind->options[i].name;
-  const RplOptions given = rpl_options(L, 2, kind->name, names);
+    rows[i] = row_of(kind, i);
+  rpl_options(L, 2, kind->name, rows, given);
   int64_t values[RP_TASK_OPTIONS] = {0};
-  for (int i = 0; kind->options[i].name != NULL; i++) {
-    const RpTaskOption *option = &kind->options[i];
-    if (kind->choices[i] != NULL) {
-      const char *name = rpl_option_choice(&given, option->name, kind->choices[i]);
-      while (strcmp(kind->choices[i][values[i]], name) != 0)
+  for (int i = 0; rows[i].name != NULL; i++)
+    if (rows[i].kind == RPL_WORD)
+      while (kind->choices[i][values[i]] != given[i].word)
         values[i]++;
-    } else if (rp_task_is_switch(option)) {
-      values[i] = rpl_option_boolean(&given, option->name, option->standard != 0);
-    } else {
-      values[i] = rpl_option_integer(&given, option->name, option->standard, option->smallest,
-                                     option->largest);
-    }
-  }
+    else
+      values[i] = rows[i].kind == RPL_BOOLEAN ? given[i].boolean : given[i].integer;
   RpTask **slot = lua_newuserdatauv(L, sizeof(RpTask *), 0);
   *slot = NULL;
   luaL_setmetatable(L, PROBLEMS);
@@ -314,28 +330,6 @@ static int list_tasks(lua_State *L)
   return 1;
 }
 
-/* Push the kind of an option, in the form of `options.mismatch`, and its default. */
-static void push_kind(lua_State *L, const RpTaskOption *option, const char *const *choices)
-{
-  if (choices == NULL && rp_task_is_switch(option)) {
-    lua_pushliteral(L, "boolean");
-    lua_pushboolean(L, option->standard != 0);
-    return;
-  }
-  lua_newtable(L);
-  for (int i = 0; choices != NULL && choices[i] != NULL; i++) {
-    lua_pushstring(L, choices[i]);
-    lua_rawseti(L, -2, i + 1);
-  }
-  if (choices == NULL) {
-    rpl_set_integer(L, "smallest", option->smallest);
-    rpl_set_integer(L, "largest", option->largest);
-    lua_pushinteger(L, (lua_Integer)option->standard);
-  } else {
-    lua_pushstring(L, choices[0]);
-  }
-}
-
 /*
 ** native.tasks.options(name)
 ** The options of a kind of task, except the seed, as rows {name, kind, default, documentation}.
@@ -348,14 +342,8 @@ static int list_options(lua_State *L)
   const RpTaskKind *kind = check_kind(L, 1);
   lua_newtable(L);
   for (int i = 0; kind->options[i].name != NULL; i++) {
-    lua_createtable(L, 4, 0);
-    lua_pushstring(L, kind->options[i].name);
-    lua_rawseti(L, -2, 1);
-    push_kind(L, &kind->options[i], kind->choices[i]);
-    lua_rawseti(L, -3, 3);
-    lua_rawseti(L, -2, 2);
-    lua_pushstring(L, kind->options[i].meaning);
-    lua_rawseti(L, -2, 4);
+    const RplRow row = row_of(kind, i);
+    rpl_push_row(L, &row);
     lua_rawseti(L, -2, i + 1);
   }
   return 1;

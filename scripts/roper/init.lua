@@ -76,9 +76,9 @@ local functions = {
 -- Functions of roper.native that are not public.
 local internal = { "^attention_sums$", "^character_width$", "^corpus_", "^create_file$",
   "^flush_file$", "^folder_names$", "^gradient_sum$", "^hash$", "^hint$", "^interrupt", "^json_",
-  "^lock$", "^machine$", "^memory_fail_after$", "^nearest$", "^oracle_", "^output_kept$",
-  "^prepare_readline$", "^random_below$", "^random_permuted$", "^ranks_", "^shape_metatable$",
-  "^tensor_metatable$", "^terminal_size$", "^write_file$" }
+  "^lock$", "^machine$", "^memory_fail_after$", "^nearest$", "^options$", "^oracle_",
+  "^output_kept$", "^prepare_readline$", "^random_below$", "^random_permuted$", "^ranks_",
+  "^shape_metatable$", "^tensor_metatable$", "^terminal_size$", "^write_file$" }
 
 local function is_internal(name)
   for _, pattern in ipairs(internal) do

@@ -35,7 +35,7 @@ describe("option tables", function()
     end
     refused("dim", "8", "an integer from 1 to %d+, got \"8\"$")
     refused("dim", true, "an integer from 1 to %d+, got true")
-    refused("base", "5", "a number, got \"5\"$")
+    refused("base", "5", "a finite number, got \"5\"$")
     refused("rotate", 5, "a string, got 5")
     refused("rotate", true, "a string, got true")
     assert.equal(8, roper.position.rope({ dim = 8.0 }):options().dim)

@@ -13,6 +13,7 @@ local format = require "roper.text.format"
 local options_of = require "roper.options.rows"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
+require "roper.options.native" -- declares RotaryOptions
 
 local M = {}
 
@@ -83,13 +84,17 @@ local MEMBERS <const> = options_of.define("Scheme", {
 local METHODS <const> = { parameters = { "parameters", "function" },
   options = { "options", "function" } }
 
---- Returns the options of a rotary scheme of the core, with their kinds and defaults.
+--- Returns rows for the options of a rotary scheme of the core.
 ---@param rotate string default of the option
+---@return OptionRow[] rows in order and by name
 function M.rotary_options(rotate)
-  return { dim = "size", rotate = { "string", rotate },
-    pairing = { { "half", "interleaved" }, "half" }, base = { "number", 10000 },
-    fraction = { "number", 1 }, value_fraction = "number?", last = { "boolean", false },
-    magnitude = { "number", 1 } }
+  local rows, flat = options_of.rows "RotaryOptions", {}
+  for i, name in ipairs { "dim", "rotate", "pairing", "base", "fraction", "value_fraction", "last",
+    "magnitude" } do
+    flat[i] = name == "rotate" and tables.merged(rows.rotate, { [3] = rotate }) or rows[name]
+    flat[name] = flat[i]
+  end
+  return flat
 end
 
 --- The options that create the same scheme.

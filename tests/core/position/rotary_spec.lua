@@ -61,7 +61,7 @@ describe("rotary scheme", function()
 
   it("rejects invalid schemes", function()
     for message, options in pairs({
-      ["expected dim, the number of features of a head"] = {},
+      ["option dim: expected an integer from 1 to 2147483647, got nil"] = {},
       ["option dim: expected an integer from 1 to %d+, got 0"] = { dim = 0 },
       ["option dim: expected an integer from 1 to %d+, got 2.5"] = { dim = 2.5 },
       ["dim: expected 1 to 8192 features, got 10000"] = { dim = 10000 },
@@ -71,11 +71,11 @@ describe("rotary scheme", function()
         { dim = 8, value_fraction = 0.125 },
       ["fraction: expected a number from 0 to 1, got 1.5"] = { dim = 8, fraction = 1.5 },
       ["fraction: expected a number from 0 to 1, got %-1"] = { dim = 8, fraction = -1 },
-      ["fraction: expected a number from 0 to 1, got %-?nan"] = { dim = 8, fraction = 0 / 0 },
+      ["option fraction: expected a finite number, got %-?nan"] = { dim = 8, fraction = 0 / 0 },
       ["base: expected a positive finite number, got 0"] = { dim = 8, base = 0 },
       ["base: expected a positive finite number, got %-2"] = { dim = 8, base = -2 },
-      ["base: expected a positive finite number, got inf"] = { dim = 8, base = math.huge },
-      ["base: expected a positive finite number, got %-?nan"] = { dim = 8, base = 0 / 0 },
+      ["option base: expected a finite number, got inf"] = { dim = 8, base = math.huge },
+      ["option base: expected a finite number, got %-?nan"] = { dim = 8, base = 0 / 0 },
       ["expected frequencies up to 1.*e%+292, .* got .*e%+296 for pair 39"] =
         { dim = 80, base = 1e-312 },
       ["expected frequencies up to .*, got %-1e%+300 for pair 2"] =

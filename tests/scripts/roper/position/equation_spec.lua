@@ -99,6 +99,6 @@ describe("describe prints the equation of", function()
     assert.equal("sᵢⱼ = |i − j|^2", formula("quarter"))
     assert.equal("sᵢⱼ = |i − j|^3", formula("quarter{power=3}"))
     assert.error_matches(function() roper.position.register("wrong", { formula = 3 }) end,
-      "position: wrong: formula: expected a string, got 3")
+      "position: wrong: formula: expected a string or a function, got 3")
   end)
 end)

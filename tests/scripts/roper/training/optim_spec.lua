@@ -228,12 +228,12 @@ describe("optimizers", function()
 
   it("reject a rate that is not finite, also from a schedule", function()
     for name, make in pairs({ sgd = optim.SGD, adam = optim.Adam }) do
-      local x = parameter_with_gradient(1)
+      local x, message = parameter_with_gradient(1), name .. "_step: option rate: expected a finite"
       local scheduled = make({ schedule = function() return 0 / 0 end })
-      assert.error_matches(function() scheduled:step({ x }) end, name .. "_step: expected finite")
+      assert.error_matches(function() scheduled:step({ x }) end, message)
       local changed = make()
       changed.options.rate = math.huge
-      assert.error_matches(function() changed:step({ x }) end, name .. "_step: expected finite")
+      assert.error_matches(function() changed:step({ x }) end, message)
       assert.same({ 0 }, x:totable())
     end
   end)
