@@ -137,14 +137,16 @@ function MultiHeadAttention:forward(x, cache, positions)
   return self.output(o:transpose(2, 3):view(x:shape()))
 end
 
----@class AttendInputs
----@field q tensor [batch, heads, time, features]
----@field k tensor [batch, kv_heads, time, features]
----@field v tensor [batch, kv_heads, time, features]
----@field x? tensor [batch, time, d_model], the input of the layer, for schemes that read it
----@field positions? tensor [batch, time] of these tokens; by default 0, 1, ...
----@field cache? CacheLayer ignored if attention is not causal, because earlier tokens would have to
----   attend to later ones
+local INPUTS <const> = options_of.define("AttendInputs", {
+  { "q", "tensor", nil, "[batch, heads, time, features]" },
+  { "k", "tensor", nil, "[batch, kv_heads, time, features]" },
+  { "v", "tensor", nil, "[batch, kv_heads, time, features]" },
+  { "x", "tensor?", nil, "[batch, time, d_model], the input of the layer, for schemes that read "
+    .. "it" },
+  { "positions", "tensor?", nil, "[batch, time] of these tokens; by default 0, 1, ..." },
+  { "cache", "table?", nil, "ignored if attention is not causal, because earlier tokens would have "
+    .. "to attend to later ones", type = "CacheLayer" },
+})
 
 --- Computes the attention between the linear maps of `forward`, both in training and with a cache.
 --- With a cache, the new keys and values are added to it, and the queries attend to all tokens so
@@ -174,8 +176,7 @@ function MultiHeadAttention:attend(inputs)
     error("attend: expected one table, {q = ..., k = ..., v = ..., positions = ..., cache = ...}, "
       .. "got a tensor", 2)
   end
-  local o = options_of.check("attend", inputs, { q = "tensor", k = "tensor", v = "tensor",
-    x = "tensor?", positions = "tensor?", cache = "table?" })
+  local o = options_of.check("attend", inputs, INPUTS)
   check_cache("attend: option cache", o.cache)
   local k, v, how = o.k, o.v, { position = self.position, positions = o.positions }
   if o.cache and type(o.cache.extend) ~= "function" then

@@ -203,8 +203,7 @@ RMSNorm.settings = { "epsilon" }
 ---@param options LayerNormOptions
 ---@return RMSNorm module
 function M.RMSNorm(options)
-  local o = options_of.check("RMSNorm", options, { features = "size",
-    epsilon = { "number", 1e-5 } })
+  local o = options_of.check("RMSNorm", options, NORM)
   return setmetatable({ gain = core.ones({ o.features }):parameter(), epsilon = o.epsilon },
     RMSNorm)
 end
