@@ -1,7 +1,7 @@
 -- luacheck: globals arg
 -- Runs once at the start of the engine. Returns the function that answers a request, a line of
 -- JSON: {"execute": code}, {"complete": text}, {"inspect": text} for the session,
--- {"run": arguments} for a command line, {"script": path} for a Lua file.
+-- {"run": arguments} for a command line, {"script": [path, argument ...]} for a Lua file.
 local host = require "host"
 
 package.path = "/roper/scripts/?.lua;/roper/scripts/?/init.lua;/lua/?.lua;/lua/?/init.lua"
@@ -29,26 +29,20 @@ local function session()
   return current
 end
 
--- The reply of a function that returns an exit status.
-local function status_of(f, ...)
-  local ok, failure = require("roper.text.eval").call(f, ...)
-  return { error = not ok and failure.message or nil }
-end
-
 local requests = {}
 
 function requests.run(arguments)
   arguments[0], arg = arg[0], arguments
-  local status
-  local reply = status_of(function()
-    status = require("roper.workbench.session.cli").main(arguments)
-  end)
-  reply.status = status
-  return reply
+  local main = require("roper.workbench.session.cli").main
+  local ok, result = require("roper.text.eval").call(main, arguments)
+  return { status = ok and result or nil, error = not ok and result.message or nil }
 end
 
-function requests.script(path)
-  return status_of(dofile, path)
+function requests.script(words)
+  local ok, problem = xpcall(function()
+    assert(loadfile(words[1]))(table.unpack(words, 2))
+  end, debug.traceback)
+  return { error = not ok and problem or nil }
 end
 
 return function(line)

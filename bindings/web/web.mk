@@ -1,11 +1,11 @@
 # make deps-web   install what make web needs; download and check the sources of Lua and jansson
 # make web        write the workbench as a folder of static pages to build/web
-# make test-web   test it in node
+# make test-web   test it in Node.js and Chromium
 
 WEB := $(BUILD)/web
 WASM := $(BUILD)/wasm
 WEB_PACKAGES := make ca-certificates clang-16 lld-16 wasi-libc libclang-rt-16-dev-wasm32 nodejs brotli lua-argparse
-WEB_TEST_PACKAGES := lua-busted
+WEB_TEST_PACKAGES := lua-busted chromium
 LUA_SOURCES := $(WASM)/lua-5.4.4/src
 JANSSON_SOURCES := $(WASM)/jansson-2.14/src
 
@@ -26,9 +26,9 @@ WASM_FLAGS = --target=wasm32-wasi -std=gnu11 -O3 -msimd128 -mbulk-memory -mnontr
   -nostdlibinc -Ibindings/web/include -isystem $(SYSROOT)/include/wasm32-wasi -I. -I$(LUA_SOURCES) -I$(JANSSON_SOURCES) \
   -ffp-contract=fast -fno-math-errno -fno-trapping-math -fvisibility=hidden \
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -D_WASI_EMULATED_PROCESS_CLOCKS -DRP_WITHOUT_BLAS=1 \
-  $(WARNINGS) -Wno-unknown-pragmas -MMD -MP
+  $(WARNINGS) -Wno-unknown-pragmas -Wno-unused-variable -Wno-gnu-statement-expression-from-macro-expansion -MMD -MP
 
-WASM_SOURCES := $(filter-out core/parallel/% bindings/ranks.c bindings/readline.c bindings/signal.c,$(SOURCES)) \
+WASM_SOURCES := $(filter-out core/parallel/% bindings/ranks.c bindings/readline.c bindings/signal.c core/base/system_linux.c,$(SOURCES)) \
   $(wildcard bindings/web/*.c)
 WASM_LUA := $(filter-out lua luac,$(basename $(notdir $(wildcard $(LUA_SOURCES)/*.c))))
 WASM_JANSSON := $(basename $(notdir $(wildcard $(JANSSON_SOURCES)/*.c)))
@@ -56,7 +56,7 @@ $(WASM)/products/%.o: core/kernels/products.c
 
 define compile_wasm_body
 @mkdir -p $(@D)
-$(WASM_CC) $(WASM_FLAGS) -Wno-unused -DREAL_IS_FLOAT=$(if $(findstring float64,$*),0,1) \
+$(WASM_CC) $(WASM_FLAGS) -DREAL_IS_FLOAT=$(if $(findstring float64,$*),0,1) \
   -DROUNDS_OPERANDS=$(if $(findstring bfloat16,$*),1,0) -DRP_TABLE=rp_$(notdir $(@D))_$* -c -o $@ $<
 endef
 
@@ -80,5 +80,10 @@ $(WASM)/jansson/%.o: $(JANSSON_SOURCES)/%.c
 
 web: $(WASM)/roper.wasm
 	node bindings/web/build.mjs $< $(WEB) /usr/share/lua/5.4/argparse.lua
+
+test-web: web
+	@$(call deps,$(WEB_TEST_PACKAGES))
+	node --test tests/web/
+	node tests/web/specs.mjs
 
 -include $(WASM_OBJECTS:.o=.d)
