@@ -287,7 +287,8 @@ static void attach(lua_State *L, RpTensor *output, int kept, int count, RpTensor
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
   lua_State *main = lua_tothread(L, -1);
   lua_pop(L, 1);
-  LuaContext *context = rp_alloc(sizeof *context + (size_t)count * sizeof context->inputs[0]);
+  LuaContext *context =
+      rp_alloc((int64_t)sizeof *context + count * (int64_t)sizeof context->inputs[0]);
   RpNode *node = context != NULL ? rp_node_attach(&type, output, count, inputs) : NULL;
   if (node == NULL) {
     rp_free(context);

@@ -138,7 +138,7 @@ static int memory(lua_State *L)
 static int memory_limit(lua_State *L)
 {
   rpl_check_count(L, "memory_limit", 1);
-  rp_memory_set_limit((size_t)rpl_check_range(L, 1, "bytes", 0, INT64_MAX));
+  rp_memory_set_limit(rpl_check_range(L, 1, "bytes", 0, INT64_MAX));
   return 0;
 }
 

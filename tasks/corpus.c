@@ -188,7 +188,7 @@ static RpStatus check_ends(RpCorpus *corpus, Window *ids, Window *ends)
 
 static RpStatus check_content(RpCorpus *corpus)
 {
-  Window *windows = rp_alloc(2 * sizeof *windows);
+  Window *windows = rp_alloc_array(2, sizeof *windows);
   if (windows == NULL)
     return rp_last_status();
   windows[0].corpus = windows[1].corpus = corpus;
@@ -224,7 +224,7 @@ RpCorpus *rp_corpus_open(const char *path)
   if (corpus == NULL)
     return NULL;
   *corpus = (RpCorpus){.descriptor = -1};
-  corpus->path = rp_alloc(strlen(path) + 1);
+  corpus->path = rp_alloc((int64_t)strlen(path) + 1);
   if (corpus->path == NULL) {
     rp_corpus_free(corpus);
     return NULL;

@@ -25,7 +25,7 @@ static const char function[] = "tasks.text";
 RpCorpusWriter *rp_corpus_create(const char *path, int64_t vocabulary, uint64_t key)
 {
   const RpCorpusHeader blank = {.magic = {0}};
-  RpCorpusWriter *writer = rp_alloc(sizeof *writer + strlen(path) + 1);
+  RpCorpusWriter *writer = rp_alloc((int64_t)(sizeof *writer + strlen(path) + 1));
   if (writer == NULL)
     return NULL;
   memset(writer, 0, sizeof *writer);
@@ -109,7 +109,7 @@ static RpStatus grow(RpCorpusWriter *writer, size_t count)
   if (count < writer->room)
     return RP_OK;
   const size_t room = writer->room > 0 ? 2 * writer->room : FEWEST_ENDS;
-  RpCorpusEnd *ends = rp_alloc(room * sizeof *ends);
+  RpCorpusEnd *ends = rp_alloc_array((int64_t)room, sizeof *ends);
   if (ends == NULL)
     return RP_OUT_OF_MEMORY;
   if (count > 0)

@@ -4,7 +4,7 @@
 
 RpStatus rp_packed_floor(const RpProblemLaw *law, int64_t length, double *nats)
 {
-  double *total = rp_alloc((size_t)(length + 1) * sizeof *total);
+  double *total = rp_alloc_array(length + 1, sizeof *total);
   if (total == NULL)
     return RP_OUT_OF_MEMORY;
   int shortest = 0, longest = RP_LONGEST_PROBLEM;

@@ -281,7 +281,7 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
   const int64_t length = task->options[LENGTH];
   const int64_t rows = FLOOR_ROWS + FLOOR_TOKENS / length;
   RpTask *sampler = rp_task_new(task->kind, task->options, FLOOR_SEED);
-  int32_t *possible = rp_alloc((size_t)(length + task->sizes.longest) * sizeof *possible);
+  int32_t *possible = rp_alloc_array(length + task->sizes.longest, sizeof *possible);
   RpStatus status = sampler != NULL && possible != NULL ? RP_OK : RP_OUT_OF_MEMORY;
   double mean = 0, squares = 0; /* Welford's mean and sum of squared deviations */
   for (int64_t row = 1; row <= rows && status == RP_OK; row++) {

@@ -29,8 +29,8 @@ RpTask *rp_task_new(const RpTaskKind *kind, const int64_t *options, uint64_t see
   if (task->sizes.width == 0)
     task->sizes.width = 1;
   const int64_t tokens = task->options[RP_TASK_LENGTH] + task->sizes.longest;
-  task->row = rp_alloc((size_t)(tokens * task->sizes.width));
-  task->state = task->row != NULL ? rp_alloc((size_t)task->sizes.state_bytes) : NULL;
+  task->row = rp_alloc_array(tokens, (size_t)task->sizes.width);
+  task->state = task->row != NULL ? rp_alloc(task->sizes.state_bytes) : NULL;
   if (task->state == NULL) {
     rp_task_free(task);
     return NULL;
@@ -136,7 +136,7 @@ static RpStatus explain_packed(RpTask *task, const RpTensor *tokens, RpTensor *n
   const int64_t length = tokens->shape[1];
   RpTaskNotes notes = {rp_tensor_data(nats), rp_tensor_data(sources)};
   const int32_t *ids = rp_tensor_data((RpTensor *)tokens);
-  char *text = rp_alloc((size_t)length);
+  char *text = rp_alloc(length);
   RpStatus status = text != NULL ? RP_OK : RP_OUT_OF_MEMORY;
   for (int64_t row = 0; row < tokens->shape[0] && status == RP_OK; row++) {
     status = decode_packed(task, "task:explain", ids + row * length, length, text);
@@ -172,7 +172,7 @@ static RpStatus positions_packed(const RpTask *task, const RpTensor *tokens, dou
 {
   const int64_t length = tokens->shape[1];
   const int32_t *ids = rp_tensor_data((RpTensor *)tokens);
-  char *text = rp_alloc((size_t)length);
+  char *text = rp_alloc(length);
   RpStatus status = text != NULL ? RP_OK : RP_OUT_OF_MEMORY;
   for (int64_t row = 0; row < tokens->shape[0] && status == RP_OK; row++) {
     status = decode_packed(task, "task:positions", ids + row * length, length, text);
@@ -206,7 +206,7 @@ static RpStatus targets_packed(const RpTask *task, const RpTensor *tokens, int32
 {
   const int64_t length = tokens->shape[1];
   const int32_t *ids = rp_tensor_data((RpTensor *)tokens);
-  char *text = rp_alloc((size_t)length), *found = rp_alloc((size_t)length);
+  char *text = rp_alloc(length), *found = rp_alloc(length);
   RpStatus status = text != NULL && found != NULL ? RP_OK : RP_OUT_OF_MEMORY;
   for (int64_t row = 0; row < tokens->shape[0] && status == RP_OK; row++) {
     status = decode_packed(task, "task:targets", ids + row * length, length, text);

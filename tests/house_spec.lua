@@ -147,6 +147,21 @@ describe("the layers", function()
     assert.same({}, found)
   end)
 
+  it("reach the system in one file of the core only", function()
+    local found = {}
+    local pipe <close> = io.popen("find core tasks -name '*.[ch]' | LC_ALL=C sort")
+    for path in pipe:lines() do
+      for name in scratch.read(path):gmatch("#include <([^>]+)>") do
+        if (name:find("^sys/") or ("omp.h poll.h pthread.h sched.h signal.h termios.h threads.h")
+          :find(name, 1, true)) and name ~= "sys/stat.h"
+          and path ~= "core/base/system_linux.c" and not path:find("^core/parallel/") then
+          found[#found + 1] = path .. " includes " .. name
+        end
+      end
+    end
+    assert.same({}, found)
+  end)
+
   it("are listed in the READMEs", function()
     local readmes = {}
     for _, folders in ipairs(floors) do

@@ -7,13 +7,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"
+#include "core/base/system.h"
 
 enum {
   ATTEMPTS = 10,    /* to write a temporary file that other processes do not remove */
@@ -142,7 +141,7 @@ static void remove_left(const RpFileWriter *writer)
     if (!is_temporary(entry->d_name, writer->name))
       continue;
     int file = openat(writer->folder, entry->d_name, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0)
+    if (file >= 0 && rp_system_lock_file(file, false))
       unlinkat(writer->folder, entry->d_name, 0);
     if (file >= 0)
       close(file);
@@ -168,14 +167,15 @@ static RpStatus open_temporary(RpFileWriter *writer, mode_t mode)
   uint32_t suffix = 0;
   bool is_locked = false;
   remove_left(writer);
-  while (!is_locked && getrandom(&suffix, sizeof suffix, 0) == sizeof suffix) {
+  while (!is_locked && rp_system_random(&suffix, sizeof suffix)) {
     snprintf(writer->temporary, writer->temporary_size, "%s.%ld-%0*lx.tmp", writer->name,
-             (long)getpid(), RANDOM_DIGITS, (unsigned long)suffix);
+             rp_system_process(), RANDOM_DIGITS, (unsigned long)suffix);
     writer->file =
         openat(writer->folder, writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (writer->file < 0)
       break;
-    is_locked = flock(writer->file, LOCK_EX) != 0 || has_name(writer->file); /* or cannot be */
+    is_locked =
+        !rp_system_lock_file(writer->file, true) || has_name(writer->file); /* or cannot be */
     if (!is_locked) {
       close(writer->file);
       writer->file = -1;
@@ -183,7 +183,7 @@ static RpStatus open_temporary(RpFileWriter *writer, mode_t mode)
   }
   if (writer->file < 0)
     return fail(writer->function, "write", writer->path);
-  writer->lock = fcntl(writer->file, F_DUPFD_CLOEXEC, 0);
+  writer->lock = rp_system_duplicate(writer->file);
   return RP_OK;
 }
 
@@ -204,7 +204,7 @@ static RpFileWriter *create(const char *function, const char *path, mode_t mode)
   const char *slash = strrchr(path, '/');
   const char *name = slash != NULL ? slash + 1 : path;
   size_t temporary_size = strlen(path) + sizeof ".-9223372036854775808-ffffffff.tmp";
-  RpFileWriter *writer = rp_alloc(sizeof *writer + temporary_size);
+  RpFileWriter *writer = rp_alloc((int64_t)sizeof *writer + (int64_t)temporary_size);
   if (writer == NULL)
     return NULL;
   *writer = (RpFileWriter){.function = function,
@@ -354,7 +354,7 @@ RpStatus rp_file_lock(const char *function, const char *path, int *descriptor)
   *descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (*descriptor < 0)
     return fail(function, "lock", path);
-  if (flock(*descriptor, LOCK_EX | LOCK_NB) == 0)
+  if (rp_system_lock_file(*descriptor, false))
     return RP_OK;
   RpStatus status = errno == EWOULDBLOCK ? RP_OK : fail(function, "lock", path);
   close(*descriptor);

@@ -1,8 +1,11 @@
 #include "core/base/interrupt.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 static atomic_bool raised;
+
+void (*rp_interrupt_poll)(void);
 
 void rp_interrupt_raise(void)
 {
@@ -16,6 +19,8 @@ void rp_interrupt_clear(void)
 
 bool rp_interrupted(void)
 {
+  if (rp_interrupt_poll != NULL)
+    rp_interrupt_poll();
   return atomic_load_explicit(&raised, memory_order_relaxed);
 }
 

@@ -15,6 +15,12 @@ void rp_interrupt_raise(void);
 /* Lower the flag; the bindings do this when they report the interrupt. */
 void rp_interrupt_clear(void);
 
+/*
+** If this is not NULL, rp_interrupted calls it first, thousands of times a second while kernels
+** run. For platforms without signals: it may raise the flag. Set it before kernels run.
+*/
+extern void (*rp_interrupt_poll)(void);
+
 /* True if the flag is raised. Cheap enough to call for every tile of a kernel. */
 bool rp_interrupted(void);
 

@@ -1,11 +1,12 @@
 #include "core/base/json.h"
 
-#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/base/system.h"
 
 enum {
   CHUNK = 64,           /* bytes of text passed to jansson at once */
@@ -45,15 +46,14 @@ static void release(void *block)
 }
 
 /* Values that jansson created before stay valid: allocate and release use malloc and free. */
-static void install(void)
-{
-  json_set_alloc_funcs(allocate, release);
-}
-
 void rp_json_begin(void)
 {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, install);
+  static bool installed;
+  rp_system_enter();
+  if (!installed)
+    json_set_alloc_funcs(allocate, release);
+  installed = true;
+  rp_system_leave();
   refused = 0;
 }
 

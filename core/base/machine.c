@@ -1,15 +1,12 @@
-#define _GNU_SOURCE /* syscall */
 #include "core/base/machine.h"
 
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #ifdef __x86_64__
 #include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #endif
+
+#include "core/base/system.h"
 
 static _Atomic RpPrecision precision = RP_FLOAT32_OPERANDS;
 
@@ -46,11 +43,9 @@ static bool has_x86_64_v4(void)
 static bool may_use_tiles(void)
 {
   enum { AMX_BF16 = 1 << 22, AMX_TILE = 1 << 24 };
-  enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 }; /* Linux's names */
   unsigned a, b, c, features;
   return __get_cpuid_count(7, 0, &a, &b, &c, &features) && (features & AMX_BF16) &&
-         (features & AMX_TILE) &&
-         syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
+         (features & AMX_TILE) && rp_system_allows_amx();
 }
 #endif
 
@@ -73,18 +68,7 @@ const char *rp_machine_name(void)
   static char name[128];
   if (name[0] != '\0')
     return name;
-  FILE *file = fopen("/proc/cpuinfo", "r");
-  if (file != NULL) {
-    char line[256];
-    while (name[0] == '\0' && fgets(line, sizeof line, file) != NULL) {
-      if (strncmp(line, "model name", 10) != 0)
-        continue;
-      const char *value = strchr(line, ':');
-      if (value != NULL)
-        sscanf(value + 1, " %127[^\n]", name);
-    }
-    fclose(file);
-  }
+  rp_system_processor(name, sizeof name);
   if (name[0] == '\0')
     strcpy(name, "unknown");
   return name;

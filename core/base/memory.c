@@ -1,15 +1,12 @@
-#define _POSIX_C_SOURCE 200809L
 #include "core/base/memory.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "core/base/status.h"
+#include "core/base/system.h"
 
 enum {
   ALIGNMENT = 64,
@@ -42,24 +39,10 @@ union Header {
   unsigned char padding[ALIGNMENT];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Link idle_by_age = {&idle_by_age, &idle_by_age};
 static Link idle_by_class[CLASSES]; /* a head that contains NULL is an empty list */
 static RpMemoryUse use;
 static int64_t failures_after = -1;
-
-static size_t system_limit(void)
-{
-  size_t limit = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-  FILE *file = fopen("/sys/fs/cgroup/memory.max", "r");
-  if (file != NULL) {
-    uint64_t group;
-    if (fscanf(file, "%" SCNu64, &group) == 1 && group < limit)
-      limit = (size_t)group;
-    fclose(file);
-  }
-  return limit / 10 * 9;
-}
 
 /* Round up to the next of STEPS sizes per doubling and set *size_class. */
 static size_t round_up(size_t bytes, int *size_class)
@@ -143,11 +126,11 @@ static Header *take(size_t size, int size_class)
   if (idle != NULL)
     return idle;
   if (use.limit == 0)
-    use.limit = system_limit();
+    use.limit = rp_system_memory();
   if (size > use.limit)
     return NULL;
   evict(use.limit - size);
-  if (use.live + size > use.limit)
+  if (use.live > use.limit - size)
     return NULL;
   Header *header = aligned_alloc(ALIGNMENT, size);
   if (header == NULL) {
@@ -171,13 +154,13 @@ static bool is_granted(void)
   return true;
 }
 
-void *rp_alloc(size_t bytes)
+void *rp_alloc(int64_t bytes)
 {
   Header *header = NULL;
-  pthread_mutex_lock(&lock);
-  if (is_granted() && bytes <= SIZE_MAX / 2) {
+  rp_system_enter();
+  if (is_granted() && (uint64_t)bytes <= PTRDIFF_MAX) {
     int size_class;
-    size_t size = round_up(bytes, &size_class);
+    size_t size = round_up((size_t)bytes, &size_class);
     header = take(size, size_class);
     if (header != NULL) {
       use.live += header->s.size;
@@ -187,12 +170,18 @@ void *rp_alloc(size_t bytes)
     }
   }
   RpMemoryUse now = use;
-  pthread_mutex_unlock(&lock);
+  rp_system_leave();
   if (header == NULL)
     return rp_refuse(RP_OUT_OF_MEMORY,
-                     "out of memory: asked for %zu bytes with %zu in use; the limit is %zu", bytes,
-                     now.live, now.limit);
+                     "out of memory: asked for %" PRId64 " bytes with %zu in use; the limit is %zu",
+                     bytes, now.live, now.limit);
   return header + 1;
+}
+
+void *rp_alloc_array(int64_t count, size_t size)
+{
+  int64_t bytes;
+  return rp_alloc(__builtin_mul_overflow(count, size, &bytes) ? INT64_MAX : bytes);
 }
 
 void rp_free(void *block)
@@ -200,20 +189,21 @@ void rp_free(void *block)
   if (block == NULL)
     return;
   Header *header = (Header *)block - 1;
-  pthread_mutex_lock(&lock);
+  rp_system_enter();
   use.live -= header->s.size;
   use.blocks--;
   make_idle(header);
   /* Keep what the peak needs and a little more, instead of blocks of every size used so far. */
-  evict(KEEPS_IDLE ? use.peak + use.peak / 4 + ((size_t)64 << 20) : 0);
-  pthread_mutex_unlock(&lock);
+  const size_t more = use.peak / 4 + ((size_t)64 << 20);
+  evict(!KEEPS_IDLE ? 0 : use.peak < SIZE_MAX - more ? use.peak + more : SIZE_MAX);
+  rp_system_leave();
 }
 
 void *rp_malloc(size_t bytes)
 {
-  pthread_mutex_lock(&lock);
+  rp_system_enter();
   bool granted = is_granted();
-  pthread_mutex_unlock(&lock);
+  rp_system_leave();
   void *block = granted ? malloc(bytes > 0 ? bytes : 1) : NULL;
   if (block == NULL)
     rp_fail(RP_OUT_OF_MEMORY, "out of memory: asked for %zu bytes", bytes);
@@ -222,32 +212,33 @@ void *rp_malloc(size_t bytes)
 
 RpMemoryUse rp_memory_use(void)
 {
-  pthread_mutex_lock(&lock);
+  rp_system_enter();
   if (use.limit == 0)
-    use.limit = system_limit();
+    use.limit = rp_system_memory();
   RpMemoryUse now = use;
-  pthread_mutex_unlock(&lock);
+  rp_system_leave();
   return now;
 }
 
 void rp_memory_trim(void)
 {
-  pthread_mutex_lock(&lock);
+  rp_system_enter();
   evict(0);
   use.peak = use.live;
-  pthread_mutex_unlock(&lock);
+  rp_system_leave();
 }
 
-void rp_memory_set_limit(size_t bytes)
+void rp_memory_set_limit(int64_t bytes)
 {
-  pthread_mutex_lock(&lock);
-  use.limit = bytes > 0 ? bytes : system_limit();
-  pthread_mutex_unlock(&lock);
+  rp_system_enter();
+  const size_t chosen = (uint64_t)bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX;
+  use.limit = bytes > 0 ? chosen : rp_system_memory();
+  rp_system_leave();
 }
 
 void rp_memory_fail_after(int64_t count)
 {
-  pthread_mutex_lock(&lock);
+  rp_system_enter();
   failures_after = count;
-  pthread_mutex_unlock(&lock);
+  rp_system_leave();
 }

@@ -11,9 +11,14 @@
 /*
 ** Allocate at least `bytes` bytes, aligned to 64, contents undefined. The block is
 ** valid even for 0 bytes. The caller releases it with rp_free. NULL with
-** RP_OUT_OF_MEMORY if the limit would be exceeded or the system has no memory.
+** RP_OUT_OF_MEMORY if the limit would be exceeded, if pointers cannot address that many
+** bytes, or if the system has no memory. Compute `bytes` and `count` in int64_t: where
+** size_t has 32 bits, a product of size_t would lose bits before they are checked.
 */
-void *rp_alloc(size_t bytes);
+void *rp_alloc(int64_t bytes);
+
+/* rp_alloc for `count` elements of `size` bytes each. */
+void *rp_alloc_array(int64_t count, size_t size);
 
 /* Return a block to the pool; NULL is allowed. */
 void rp_free(void *block);
@@ -39,11 +44,10 @@ RpMemoryUse rp_memory_use(void);
 void rp_memory_trim(void);
 
 /*
-** Set the limit in bytes; 0 restores the default: nine tenths of the machine's
-** memory or of the control group's limit, whichever is smaller. A process that
-** uses more may be killed by Linux, whereas a failed allocation is an error.
+** Set the limit in bytes; 0 restores the default, that of the system: a process that
+** uses more may be killed, whereas a failed allocation is an error.
 */
-void rp_memory_set_limit(size_t bytes);
+void rp_memory_set_limit(int64_t bytes);
 
 /*
 ** For tests: until the next call, let `count` more allocations succeed and all

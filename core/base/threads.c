@@ -1,12 +1,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "core/base/threads.h"
 
-#include <dirent.h>
-#include <inttypes.h>
-#include <omp.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <time.h>
+
+#include "core/base/system.h"
 
 #ifdef RP_ALWAYS_PARALLEL
 enum { ALWAYS_PARALLEL = 1 }; /* tests find races only if small tensors are shared too */
@@ -18,16 +16,14 @@ static int threads; /* 0 before first use */
 
 int rp_threads(void)
 {
-  if (threads == 0) {
-    threads = omp_get_max_threads();
-    omp_set_num_threads(1);
-  }
+  if (threads == 0)
+    threads = rp_system_threads();
   return threads;
 }
 
 int rp_most_threads(void)
 {
-  const int processors = omp_get_num_procs();
+  const int processors = rp_system_processors();
   return processors > 16 ? 4 * processors : 64;
 }
 
@@ -59,32 +55,9 @@ static int64_t nanoseconds_now(void)
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Nanoseconds that the threads of this process have been ready to run without a core, or 0 if the
-   operating system does not tell. */
-static int64_t nanoseconds_waited(void)
-{
-  int64_t total = 0;
-  DIR *tasks = opendir("/proc/self/task");
-  if (tasks == NULL)
-    return 0;
-  for (struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
-    char path[64];
-    int64_t waited;
-    snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", entry->d_name);
-    FILE *file = entry->d_name[0] != '.' ? fopen(path, "r") : NULL;
-    if (file == NULL)
-      continue;
-    if (fscanf(file, "%*d %" SCNd64, &waited) == 1)
-      total += waited;
-    fclose(file);
-  }
-  closedir(tasks);
-  return total;
-}
-
 /* The interval being watched, and what the last one led to; of each thread that calls kernels. */
 typedef struct Watch {
-  int64_t begin, waited; /* the clock, and nanoseconds_waited(), at its begin */
+  int64_t begin, waited; /* the clock, and rp_system_waited(), at its begin */
   int64_t alone_until, pause;
 } Watch;
 
@@ -100,7 +73,7 @@ int rp_present(int team)
     return 1;
   if (elapsed < SHORTEST)
     return team;
-  const int64_t waited = nanoseconds_waited() - watch.waited;
+  const int64_t waited = rp_system_waited() - watch.waited;
   watch.begin = now;
   watch.waited += waited;
   if (elapsed > LONGEST) /* after a pause, or without work in between */

@@ -95,7 +95,7 @@ static void lead_to(RpNode *node, RpNode *foreign)
 RpNode *rp_node_attach(const RpNodeType *type, RpTensor *output, int input_count,
                        RpTensor *const *inputs)
 {
-  RpNode *node = rp_alloc(sizeof *node + (size_t)input_count * sizeof(RpEdge));
+  RpNode *node = rp_alloc((int64_t)sizeof *node + input_count * (int64_t)sizeof(RpEdge));
   if (node == NULL)
     return NULL;
   *node =

@@ -3,12 +3,12 @@
 ** instruction set; RP_TABLE is the name of the resulting table.
 */
 #include <limits.h>
-#include <omp.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"
+#include "core/base/system.h"
 #include "core/kernels/kernels.h"
 
 #include "core/kernels/body/real.h"

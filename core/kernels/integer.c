@@ -1,11 +1,11 @@
 /* The int32 kernels, for token ids, masks and indices. */
-#include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"
+#include "core/base/system.h"
 #include "core/kernels/kernels.h"
 
 #define REAL int32_t

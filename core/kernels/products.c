@@ -5,12 +5,12 @@
 ** resulting table.
 */
 #include <limits.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"
+#include "core/base/system.h"
 #include "core/kernels/kernels.h"
 
 #include "core/kernels/body/real.h"

@@ -194,7 +194,7 @@ static RpStatus prepare(Oracle *oracle, RpTensor *q, RpTensor *k, RpTensor *v)
   oracle->v = rp_tensor_convert(v, RP_FLOAT64);
   oracle->weights = rp_tensor_new(RP_FLOAT64, 4, weights);
   oracle->o = rp_tensor_new(RP_FLOAT64, 4, output);
-  oracle->rotated = rp_alloc((size_t)width * sizeof(double));
+  oracle->rotated = rp_alloc_array(width, sizeof(double));
   if (options->mask != NULL)
     oracle->mask = rp_tensor_broadcast(options->mask, 4, weights);
   bool ready = true;

@@ -46,8 +46,8 @@ RpGradientSum *rp_gradient_sum_new(int count, RpTensor *const *parameters, size_
     if (!rp_dtype_is_float(parameters[i]->dtype))
       return rp_refuse(RP_BAD_ARGUMENT,
                        "gradient_sum: expected float parameters, got int32 as element %d", i + 1);
-  RpGradientSum *sum = rp_alloc(sizeof *sum + (size_t)count * sizeof sum->entries[0]);
-  Bucket *buckets = sum != NULL ? rp_alloc((size_t)count * sizeof *buckets) : NULL;
+  RpGradientSum *sum = rp_alloc((int64_t)sizeof *sum + count * (int64_t)sizeof sum->entries[0]);
+  Bucket *buckets = sum != NULL ? rp_alloc_array(count, sizeof *buckets) : NULL;
   if (buckets == NULL) {
     rp_free(sum);
     return NULL;
@@ -129,7 +129,7 @@ static RpStatus send_next(RpGradientSum *sum)
   if (bucket->length > INT_MAX)
     return rp_fail(RP_BAD_ARGUMENT, "ranks: expected at most %d elements in a parameter, got %lld",
                    INT_MAX - 1, (long long)bucket->length - 1);
-  bucket->data = rp_alloc((size_t)bucket->length * rp_dtype_size(dtype));
+  bucket->data = rp_alloc_array(bucket->length, rp_dtype_size(dtype));
   if (bucket->data == NULL)
     return rp_last_status();
   RpStatus status = RP_OK;

@@ -163,7 +163,7 @@ static RpTensor *copy_of(const RpTensor *list)
 /* An empty cache of tables, one per part. */
 static struct RpRotaryKept *new_kept(void)
 {
-  struct RpRotaryKept *kept = rp_alloc(PARTS * sizeof *kept);
+  struct RpRotaryKept *kept = rp_alloc_array(PARTS, sizeof *kept);
   for (int i = 0; kept != NULL && i < PARTS; i++)
     kept[i] = (struct RpRotaryKept){.offset = 0};
   return kept;

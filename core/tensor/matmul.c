@@ -75,7 +75,7 @@ static RpStatus multiply(const RpGemm *gemm, const RpTensor *a, const RpTensor *
     return RP_OK;
   if (gemm->k == 0)
     return rp_tensor_fill(c, 0);
-  int64_t *offsets = rp_alloc((size_t)count * 3 * sizeof *offsets);
+  int64_t *offsets = rp_alloc_array(3 * count, sizeof *offsets);
   if (offsets == NULL)
     return RP_OUT_OF_MEMORY;
   for (int64_t p = 0; p < count; p++) {

@@ -44,7 +44,7 @@ static RpStatus read_header(RpFileReader *reader, json_t **header, int64_t *data
         "%s: \"%s\": expected the size of the header in the first 8 bytes, at most %" PRId64
         ", got %" PRIu64 "; the file is truncated or not a safetensors file",
         reader->function, reader->path, largest, length);
-  char *text = rp_alloc(length);
+  char *text = rp_alloc((int64_t)length);
   if (text == NULL)
     return RP_OUT_OF_MEMORY;
   status = rp_file_read(reader, text, length);
@@ -77,7 +77,8 @@ static RpStatus read_metadata(const RpFileReader *reader, json_t *header, RpSafe
   if (!json_is_object(object))
     return rp_fail(RP_BAD_FILE, "%s: \"%s\": __metadata__ is not an object", reader->function,
                    reader->path);
-  contents->metadata = rp_alloc(json_object_size(object) * sizeof *contents->metadata);
+  contents->metadata =
+      rp_alloc_array((int64_t)json_object_size(object), sizeof *contents->metadata);
   if (contents->metadata == NULL)
     return RP_OUT_OF_MEMORY;
   const char *key;
@@ -219,8 +220,8 @@ static RpStatus read_tensors(RpFileReader *reader, int64_t data_size, RpSafetens
 {
   json_t *header = contents->header;
   size_t count = json_object_size(header) - (json_object_get(header, metadata_key) != NULL);
-  Entry *entries = rp_alloc(count * sizeof *entries);
-  contents->tensors = rp_alloc(count * sizeof *contents->tensors);
+  Entry *entries = rp_alloc_array((int64_t)count, sizeof *entries);
+  contents->tensors = rp_alloc_array((int64_t)count, sizeof *contents->tensors);
   RpStatus status = entries == NULL || contents->tensors == NULL
                         ? RP_OUT_OF_MEMORY
                         : read_entries(reader, header, data_size, entries);
@@ -395,7 +396,7 @@ static RpStatus write_file(const char *path, const json_t *header, const RpSafet
 static void *sorted(const void *elements, size_t count, size_t size,
                     int (*compare)(const void *, const void *))
 {
-  void *copy = rp_alloc(count * size);
+  void *copy = rp_alloc_array((int64_t)count, size);
   if (copy != NULL && count > 0) {
     memcpy(copy, elements, count * size);
     qsort(copy, count, size, compare);

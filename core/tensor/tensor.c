@@ -33,7 +33,7 @@ static RpStorage *storage_new(int64_t bytes)
   RpStorage *storage = rp_alloc(sizeof *storage);
   if (storage == NULL)
     return NULL;
-  *storage = (RpStorage){.data = rp_alloc((size_t)bytes), .bytes = bytes, .references = 1};
+  *storage = (RpStorage){.data = rp_alloc(bytes), .bytes = bytes, .references = 1};
   if (storage->data == NULL) {
     rp_free(storage);
     return NULL;

@@ -57,7 +57,7 @@ static RpStatus sum_all(int64_t n, double divisor, const REAL *x, REAL *y)
 {
   enum { PIECE = 1 << 16 };
   const int64_t pieces = (n + PIECE - 1) / PIECE;
-  double *partial = rp_alloc((size_t)pieces * sizeof *partial);
+  double *partial = rp_alloc_array(pieces, sizeof *partial);
   if (partial == NULL)
     return RP_OUT_OF_MEMORY;
   const int team = rp_team(RP_WORK_ELEMENTS, (double)n);

@@ -316,13 +316,13 @@ static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const 
   const Share share = share_of(a, pass == BACKWARD, to->dbias);
   const int64_t shares = a->batch / share.batch * (a->heads / share.heads);
   const int team = team_of(a, pass);
-  REAL *memory = rp_alloc((size_t)team * (size_t)elements * sizeof(REAL));
+  REAL *memory = rp_alloc_array(team * elements, sizeof(REAL));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel num_threads(rp_present(team))
   {
     Scratch scratch;
-    lay_out(a, pass, memory + omp_get_thread_num() * elements, &scratch);
+    lay_out(a, pass, memory + rp_system_thread() * elements, &scratch);
     enter_tiles();
     const unsigned state = flush_tiny();
 #pragma omp for schedule(static) nowait

@@ -28,7 +28,7 @@ static RpStatus causal_convolution(bool ahead, int64_t batch, int64_t time, int6
                                    void *y_data)
 {
   const int64_t blocks = (time + STEPS - 1) / STEPS;
-  REAL *by_lag = rp_alloc((size_t)(width * channels) * sizeof *by_lag); /* [width, channels] */
+  REAL *by_lag = rp_alloc_array(width * channels, sizeof *by_lag); /* [width, channels] */
   if (by_lag == NULL)
     return RP_OUT_OF_MEMORY;
   for (int64_t lag = 0; lag < width; lag++)
@@ -66,8 +66,7 @@ static RpStatus causal_convolution_gradient(int64_t batch, int64_t time, int64_t
 {
   const int64_t blocks = (time + STEPS - 1) / STEPS, units = batch * blocks;
   const int64_t size = width * channels, pieces = smaller(PIECES, units);
-  double *partial =
-      rp_alloc((size_t)(pieces * size) * sizeof *partial); /* [pieces, width, channels] */
+  double *partial = rp_alloc_array(pieces * size, sizeof *partial); /* [pieces, width, channels] */
   if (partial == NULL)
     return RP_OUT_OF_MEMORY;
   const int team = rp_team(RP_WORK_ELEMENTS, (double)(batch * time * channels));

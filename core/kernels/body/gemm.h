@@ -162,12 +162,12 @@ static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, con
     parts += threads;
   const bool by_rows = g->m >= g->n;
   const int64_t whole = by_rows ? g->m : g->n;
-  Packed *memory = rp_alloc((size_t)(threads * product_room()) * sizeof(Packed));
+  Packed *memory = rp_alloc_array(threads * product_room(), sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel num_threads(rp_present(threads))
   {
-    Packed *room = memory + omp_get_thread_num() * product_room();
+    Packed *room = memory + rp_system_thread() * product_room();
     enter_tiles();
 #pragma omp for schedule(static) nowait
     for (int64_t work = 0; work < count * parts; work++) {

@@ -224,7 +224,7 @@ static int team_of(const RpHouseholder *h)
 static REAL *reserve_panels(const RpHouseholder *h, int team, int64_t matrices, int64_t *room)
 {
   *room = panel_room(h) + matrices * round_up(h->keys, LANES) * PANEL + PANEL;
-  return rp_alloc((size_t)(team * *room) * sizeof(REAL));
+  return rp_alloc_array(team * *room, sizeof(REAL));
 }
 
 static RpStatus householder_scores(const RpHouseholder *h, void *s)
@@ -237,7 +237,7 @@ static RpStatus householder_scores(const RpHouseholder *h, void *s)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(dynamic) num_threads(rp_present(team))
   for (int64_t work = 0; work < h->units * panels; work++) {
-    REAL *own = memory + omp_get_thread_num() * room;
+    REAL *own = memory + rp_system_thread() * room;
     REAL *scores = own + panel_room(h), *unused = scores + columns;
     const Panel panel = panel_of(h, work / panels, panels - 1 - work % panels, own);
     for (int64_t j = panel.keys - 1; j >= 0 && !rp_interrupted(); j--) {
@@ -260,7 +260,7 @@ static RpStatus householder_sums(const RpHouseholder *h, void *y)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(dynamic) num_threads(rp_present(team))
   for (int64_t work = 0; work < h->units * panels; work++) {
-    REAL *own = memory + omp_get_thread_num() * room;
+    REAL *own = memory + rp_system_thread() * room;
     REAL *weights = own + panel_room(h), *unused = weights + columns;
     const Panel panel = panel_of(h, work / panels, panels - 1 - work % panels, own);
     read_columns(&panel, h->a, weights);
@@ -322,7 +322,7 @@ static RpStatus householder_gradient(const RpHouseholder *h, const RpHouseholder
     memset((REAL *)to->w + unit * h->keys * h->features, 0, size);
     memset((REAL *)to->beta + unit * h->keys, 0, (size_t)h->keys * sizeof(REAL));
     for (int64_t index = 0; index < panels_of(h) && !rp_interrupted(); index++)
-      panel_gradient(h, unit, index, memory + omp_get_thread_num() * room, to);
+      panel_gradient(h, unit, index, memory + rp_system_thread() * room, to);
   }
   rp_free(memory);
   return rp_interrupt_status();

@@ -41,13 +41,13 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
   enum { ROWS = HELD_ROWS };
   const int team = linear_team(rows, in, out);
   const int64_t size = columns_room(in, out), part = left_room(ROWS, in);
-  Packed *memory = rp_alloc((size_t)(size + team * part) * sizeof(Packed));
+  Packed *memory = rp_alloc_array(size + team * part, sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
   const Right columns = pack_columns(in, out, w, in, memory);
 #pragma omp parallel num_threads(rp_present(team))
   {
-    Packed *room = memory + size + omp_get_thread_num() * part;
+    Packed *room = memory + size + rp_system_thread() * part;
     enter_tiles();
 #pragma omp for schedule(static) nowait
     for (int64_t first = 0; first < rows; first += ROWS) {
@@ -74,7 +74,7 @@ static RpStatus few_rows_linear(int64_t rows, int64_t in, int64_t out, const REA
 {
   const int team = linear_team(rows, in, out);
   const int64_t groups = (out + ACROSS - 1) / ACROSS, each = few_rows_room(rows, in, w.halves);
-  REAL *memory = rp_alloc((size_t)(team * each) * sizeof(REAL));
+  REAL *memory = rp_alloc_array(team * each, sizeof(REAL));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
@@ -124,7 +124,7 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
   const int64_t tall = by_columns ? rows : height;
   const int64_t down = (rows + tall - 1) / tall;
   const int64_t across = by_columns ? threads : 1;
-  Packed *memory = rp_alloc((size_t)(blocked ? threads * product_room() : 0) * sizeof(Packed));
+  Packed *memory = rp_alloc_array(blocked ? threads * product_room() : 0, sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(rp_present(threads))
@@ -139,7 +139,7 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
     if (blocked) {
       blocked_product(false, true, count, width, in, 1, from, in, weight, in, false,
                       (Finish){bias != NULL ? bias + left : NULL, relu}, corner, out,
-                      memory + omp_get_thread_num() * product_room());
+                      memory + rp_system_thread() * product_room());
       continue;
     }
     for (int64_t r = 0; in == 0 && r < count; r++)
@@ -219,8 +219,8 @@ static RpStatus tiled_linear_gradient(const LinearGradient *g)
   const int64_t whole = round_up(ROWS * line + out * in + out, LANES);
   const int64_t left = larger(left_room(ROWS, out), left_room(out, ROWS));
   const int64_t size = right_room(out, in), rooms = left + right_room(ROWS, in);
-  REAL *memory = rp_alloc((size_t)(threads * whole) * sizeof(REAL) +
-                          (size_t)(size + threads * rooms) * sizeof(Packed));
+  REAL *memory = rp_alloc(threads * whole * (int64_t)sizeof(REAL) +
+                          (size + threads * rooms) * (int64_t)sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
   Packed *packed = (Packed *)(memory + threads * whole);
@@ -291,7 +291,7 @@ static RpStatus large_linear_gradient(const LinearGradient *g)
   const int64_t rows = g->rows, in = g->in, out = g->out;
   const int threads = rp_team(RP_WORK_ELEMENTS, (double)(rows * out));
   const int64_t masked = g->y != NULL ? rows * out : 0;
-  REAL *memory = rp_alloc((size_t)(masked + threads * out) * sizeof(REAL));
+  REAL *memory = rp_alloc_array(masked + threads * out, sizeof(REAL));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
   REAL *dbias = memory + masked;

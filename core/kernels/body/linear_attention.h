@@ -363,13 +363,13 @@ static RpStatus run_linear_units(const RpAttention *a, bool backward, const RpHe
   const double flops =
       4.0 * (double)(units * a->keys) * (double)a->features * (double)a->value_features;
   const int team = rp_team(RP_WORK_FLOPS, flops);
-  REAL *memory = rp_alloc((size_t)team * (size_t)elements * sizeof(REAL));
+  REAL *memory = rp_alloc_array(team * elements, sizeof(REAL));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t unit = 0; unit < units; unit++) {
     Running running;
-    lay_out_running(a, memory + omp_get_thread_num() * elements, &running);
+    lay_out_running(a, memory + rp_system_thread() * elements, &running);
     if (backward)
       linear_gradient_unit(a, unit, heads, n, &running);
     else

@@ -48,7 +48,7 @@ static RpStatus layer_norm_gradient(int64_t rows, int64_t n, const void *x_data,
 {
   const REAL *gain = gain_data;
   const int threads = rp_team(RP_WORK_ELEMENTS, (double)(2 * rows * n));
-  REAL *partial = rp_alloc((size_t)threads * 2 * (size_t)n * sizeof(REAL));
+  REAL *partial = rp_alloc_array(threads * 2 * n, sizeof(REAL));
   if (partial == NULL)
     return RP_OUT_OF_MEMORY;
   memset(partial, 0, (size_t)threads * 2 * (size_t)n * sizeof(REAL));

@@ -44,17 +44,17 @@ static const int32_t *sort_line(int64_t n, const REAL *key, bool descending, int
 static RpStatus argsort(int64_t outer, int64_t n, int64_t inner, bool descending, int first,
                         const void *x, int32_t *index)
 {
-  const size_t each = (size_t)n * (sizeof(REAL) + 2 * sizeof(int32_t));
+  const int64_t each = n * (int64_t)(sizeof(REAL) + 2 * sizeof(int32_t));
   const int64_t lines = outer * inner;
   const int most = rp_team(RP_WORK_FUNCTIONS, 4.0 * (double)(lines * n));
   const int threads = lines < most ? (int)lines : most;
-  char *memory = rp_alloc((size_t)threads * each);
+  char *memory = rp_alloc(threads * each);
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(rp_present(threads))
   for (int64_t line = 0; line < lines; line++) {
     const int64_t start = line / inner * n * inner + line % inner;
-    void *own = memory + (size_t)omp_get_thread_num() * each, *after = (REAL *)own + n;
+    void *own = memory + rp_system_thread() * each, *after = (REAL *)own + n;
     REAL *key = own;
     int32_t *room = after;
     if (rp_interrupted())

@@ -2,6 +2,7 @@ local uv = require("luv")
 
 local arrays = require("tests.arrays")
 local core = require("roper.core")
+local process = require("tests.process")
 local roper = require("roper")
 local scratch = require("tests.scratch")
 
@@ -27,6 +28,15 @@ describe("an interrupt", function()
     assert.error_matches(function() return x + x end, "interrupted")
     assert.is_false(core.interrupted())
     assert.equal(2, (x + x):max():item())
+  end)
+
+  it("is looked for where a system has no signals", function()
+    local program = scratch.path("poll")
+    finally(function() os.remove(program) end)
+    assert.equal(0, (process.run({ "cc", "-std=c11", "-I.", "-o", program,
+      "tests/core/base/poll.c", "core/base/interrupt.c", "core/base/status.c" })))
+    local _, output = process.run({ program })
+    assert.equal("0 0 0 4 4 interrupted\n", output)
   end)
 
   it("ends a backward pass without leaving partial gradients", function()

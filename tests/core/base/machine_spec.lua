@@ -49,7 +49,7 @@ describe("threads", function()
   it("step aside while other programs keep the cores busy", function()
     scratch.create()
     finally(scratch.remove)
-    assert.equal(0, (process.run({ "cc", "-std=c11", "-fopenmp", "-I.", "-o",
+    assert.equal(0, (process.run({ "cc", "-std=c11", "-I.", "-o",
       scratch.path("present"), "tests/core/base/present.c", "core/base/threads.c",
       "core/base/status.c" })))
     local function present(...)

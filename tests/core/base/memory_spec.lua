@@ -1,6 +1,8 @@
 local core = require("roper.core")
 local operations = require("tests.operations")
+local process = require("tests.process")
 local roper = require("roper")
+local scratch = require("tests.scratch")
 
 local function collect()
   collectgarbage()
@@ -83,6 +85,17 @@ describe("memory", function()
     roper.memory_limit(0)
     assert.is_true(ok, x)
     assert.is_false(other_class)
+  end)
+
+  it("refuses and reuses what 32 bits cannot address", function()
+    scratch.create()
+    finally(scratch.remove)
+    local program = scratch.path("narrow")
+    assert.equal(0, (process.run({ "cc", "-std=c11", "-w", "-I.", "-o", program,
+      "tests/core/base/narrow.c", "core/base/status.c" })))
+    local _, output = process.run({ program })
+    assert.matches("^1 1 1\n1\n1 1 1\n1 1\nout of memory: asked for 1900000000 bytes with %d+ in "
+      .. "use; the limit is 4294967295\n$", output)
   end)
 
   it("frees idle blocks if a new block would exceed the limit together with them", function()
