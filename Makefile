@@ -11,6 +11,7 @@
 # make deb        build packages for Debian in build/deb
 # make dist       write build/roper-VERSION.tar.gz, from the last commit, and its checksum
 # make MPI=1      build training by several processes (default if Open MPI is found); MPI=0: without
+# make BLAS=      compute matrix products without OpenBLAS; BLAS="-lblis -I..." links another library
 MAKEFLAGS += --no-builtin-rules
 PREFIX ?= /usr/local
 LUADIR ?= $(PREFIX)/share/lua/5.4
@@ -27,21 +28,24 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla \
 MPI ?= $(shell pkg-config --exists ompi-c 2>/dev/null && echo 1)
 WITH_MPI := $(filter 1,$(MPI))
 
-BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libopenblas-openmp-dev libjansson-dev \
-                  lua-luv lua-argparse lua-readline librsvg2-bin \
+BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libjansson-dev lua-luv lua-argparse \
+                  lua-readline librsvg2-bin $(if $(filter openblas,$(BLAS)),libopenblas-openmp-dev) \
                   $(if $(WITH_MPI),libopenmpi-dev openmpi-bin)
 INSTALL_PACKAGES := help2man
 TEST_PACKAGES := lua-busted $(INSTALL_PACKAGES)
 LINT_PACKAGES := lua-check clang-format cppcheck
 DEB_PACKAGES := build-essential debhelper lintian
 
-# For a library other than OpenBLAS: make BLAS= CPPFLAGS=-I... LDLIBS=-l...
+# The library of matrix products: a package of pkg-config, or flags; none if this is empty.
 BLAS ?= openblas
-LIBS := lua5.4 $(BLAS) jansson $(if $(WITH_MPI),ompi-c)
+BLAS_FLAGS := $(if $(filter -%,$(firstword $(BLAS))),$(BLAS))
+LIBS := lua5.4 $(if $(BLAS_FLAGS),,$(BLAS)) jansson $(if $(WITH_MPI),ompi-c)
 PKG := $(shell pkg-config --cflags --libs $(LIBS) 2>/dev/null)
 ALL_CFLAGS = -std=c11 -ffp-contract=fast -fno-math-errno -fno-trapping-math -fopenmp -fPIC -fvisibility=hidden \
-             $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -I. -MMD -MP $(filter-out -l% -L%,$(PKG))
-LIBRARIES = $(filter-out -llua5.4,$(filter -l% -L%,$(PKG))) $(LDLIBS) -lm
+             $(CPPFLAGS) $(CFLAGS) $(WARNINGS) $(DEFINES) -I. -MMD -MP \
+             $(filter-out -l% -L%,$(PKG) $(BLAS_FLAGS))
+DEFINES := -DRP_BLAS=$(if $(BLAS),1,0)
+LIBRARIES = $(filter-out -llua5.4,$(filter -l% -L%,$(PKG) $(BLAS_FLAGS))) $(LDLIBS) -lm
 
 MPI_SOURCES := $(wildcard core/parallel/*.c) bindings/ranks.c
 SOURCES := $(filter-out $(if $(WITH_MPI),,$(MPI_SOURCES)), \
@@ -74,8 +78,11 @@ FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 FLAGS_avx512bf16 := $(FLAGS_v4) -mavx512bf16
 FLAGS_amx := $(FLAGS_avx512bf16) -mamx-tile -mamx-bf16
 MODULE := $(BUILD)/roper/native.so
-# Its name lists the linked kernels and MPI: if these change, the module is linked again.
-LINKED := $(BUILD)/linked-$(subst $(eval) ,-,$(strip $(BFLOAT16) $(if $(WITH_MPI),mpi)))
+# Their names list the linked kernels and MPI, and BLAS: if these change, the module is linked again,
+# and what calls BLAS is compiled again.
+joined = $(subst /,-,$(subst $(eval) ,-,$(strip $(1))))
+LINKED := $(BUILD)/linked-$(call joined,$(BFLOAT16) $(if $(WITH_MPI),mpi))
+CALLED := $(BUILD)/blas-$(call joined,$(BLAS))
 # The C library, without what needs Lua or MPI.
 LIBRARY := $(BUILD)/libroper.a
 LIBRARY_OBJECTS := $(filter-out $(BUILD)/bindings/% $(BUILD)/core/parallel/%,$(OBJECTS))
@@ -91,15 +98,17 @@ native:
 all: $(MODULE) roper $(DEFINITIONS)
 
 # nodelete: closing Lua must not unload code that OpenMP threads are still running.
-$(MODULE): $(OBJECTS) $(LINKED)
+$(MODULE): $(OBJECTS) $(LINKED) $(CALLED)
 	@mkdir -p $(@D)
 	$(CC) -shared -fopenmp -Wl,-z,nodelete $(LDFLAGS) -o $@.new $(OBJECTS) $(LIBRARIES)
 	mv $@.new $@
 
-$(LINKED):
+$(LINKED) $(CALLED):
 	@mkdir -p $(@D)
-	@rm -f $(BUILD)/linked-*
+	@rm -f $(@D)/$(firstword $(subst -, ,$(@F)))-*
 	@touch $@
+
+$(filter $(BUILD)/products/%,$(KERNELS)) $(BUILD)/core/base/machine.o: $(CALLED)
 
 # Without the flags of pkg-config, a file could be compiled against the header of another library.
 libraries:
@@ -199,7 +208,8 @@ define install_files
 @$(if $(DESTDIR),mkdir -p $(call quoted,DESTDIR))
 lua5.4 scripts/packaging/install.lua install $(PLACES) luadir=$(call quoted,LUADIR) \
   moduledir=$(call quoted,MODULEDIR) bindir=$(call quoted,BINDIR) libdir=$(call quoted,LIBDIR) \
-  build=$(BUILD) version=$(VERSION) force=$(call quoted,FORCE)
+  build=$(BUILD) version=$(VERSION) force=$(call quoted,FORCE) \
+  requires="$(filter-out lua5.4 ompi-c,$(LIBS))" libs="$(filter -l% -L%,$(BLAS_FLAGS))"
 endef
 
 install: all $(LIBRARY) $(MANUAL)

@@ -62,7 +62,8 @@ static int matmul_precision(lua_State *L)
 /*
 ** @class Machine
 ** @field processor string name of the processor
-** @field blas_core string kernels chosen by OpenBLAS, or "unknown" with another BLAS
+** @field blas string library of matrix products: OpenBLAS and the kernels that it chose, such as
+**   "OpenBLAS Haswell", "other BLAS", or "no BLAS" if roper computes all products
 ** @field instructions string instruction set of roper's kernels: portable, x86-64-v3 or x86-64-v4;
 **   with bfloat16 operands, that of the matrix products, which can also be avx512-bf16 or amx-bf16
 ** @field matmul_precision string
@@ -80,8 +81,8 @@ static int machine(lua_State *L)
   lua_createtable(L, 0, 5);
   lua_pushstring(L, rp_machine_name());
   lua_setfield(L, -2, "processor");
-  lua_pushstring(L, rp_blas_core());
-  lua_setfield(L, -2, "blas_core");
+  lua_pushstring(L, rp_blas_name());
+  lua_setfield(L, -2, "blas");
   lua_pushstring(L, rp_kernels_name(rp_matmul_precision()));
   lua_setfield(L, -2, "instructions");
   lua_pushstring(L, precisions[rp_matmul_precision()]);

@@ -80,7 +80,7 @@ check-threads: check-packages
 	grep -q 'data race.*race.c:9' $(THREADED)/race.txt
 	$(call suite,$(THREADED),$(TSAN),os_unsetenv("LD_PRELOAD"),$(THREADED_SPECS))
 
-TIDY = clang-tidy --quiet $(1) -- -std=c11 -fopenmp -I. $(INCLUDES) $(2)
+TIDY = clang-tidy --quiet $(1) -- -std=c11 -fopenmp -I. $(DEFINES) $(INCLUDES) $(2)
 check-tidy: check-packages
 	$(call TIDY,$(SOURCES))
 	$(call TIDY,core/kernels/float.c core/kernels/products.c,-DREAL_IS_FLOAT=1 \

@@ -1,6 +1,7 @@
 #include "core/base/machine.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -74,10 +75,21 @@ const char *rp_machine_name(void)
   return name;
 }
 
+#if RP_BLAS
 /* Other BLAS libraries have no such function. */
 extern char *openblas_get_corename(void) __attribute__((weak));
 
-const char *rp_blas_core(void)
+const char *rp_blas_name(void)
 {
-  return openblas_get_corename != NULL ? openblas_get_corename() : "unknown";
+  static char name[64];
+  if (openblas_get_corename == NULL)
+    return "other BLAS";
+  snprintf(name, sizeof name, "OpenBLAS %s", openblas_get_corename());
+  return name;
 }
+#else
+const char *rp_blas_name(void)
+{
+  return "no BLAS";
+}
+#endif

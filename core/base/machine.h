@@ -28,7 +28,10 @@ RpTarget rp_machine_target(void);
 /* The processor's name as the operating system reports it, or "unknown". */
 const char *rp_machine_name(void);
 
-/* The kernel family that OpenBLAS chose, such as "Haswell", or "unknown" with another library. */
-const char *rp_blas_core(void);
+/*
+** The library of matrix products: "OpenBLAS" and the kernels that it chose, such as "OpenBLAS
+** Haswell"; "other BLAS"; or "no BLAS" if the kernels compute all products.
+*/
+const char *rp_blas_name(void);
 
 #endif

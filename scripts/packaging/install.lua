@@ -1,7 +1,8 @@
 -- Installs roper, or removes an installation: see the targets install and uninstall of Makefile.
 -- Arguments: the action, install or uninstall, and NAME=VALUE for destdir and prefix; to install,
--- also for luadir, moduledir, bindir, libdir, build and version. parts=program leaves out
--- the C library; force=1 replaces files that make install did not install.
+-- also for luadir, moduledir, bindir, libdir, build, version, and requires and libs: packages and
+-- libraries for programs that use the C library. parts=program leaves out the C library; force=1
+-- replaces files that make install did not install.
 --
 -- The record in PREFIX/share/roper lists the folders that did not exist before, the outer ones
 -- first, and the installed files with their SHA-256. It is written before the files, so that an
@@ -166,9 +167,9 @@ Name: roper
 Description: Tensors, differentiation and attention with rotary position encodings
 Version: %s
 Cflags: -I${includedir}/roper
-Requires: openblas, jansson
-Libs: -L${libdir} -lroper -lgomp -lm
-]]):format(up, set.version)
+Requires: %s
+Libs: -L${libdir} -lroper %s -lgomp -lm
+]]):format(up, set.version, set.requires, set.libs)
 end
 
 -- The files to install: {to, from, mode}.

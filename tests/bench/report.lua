@@ -18,8 +18,8 @@ end
 ---@param machine table from `measure.machine`
 function M.machine(machine)
   local lines = {
-    ("%s, %d threads, OpenBLAS %s, kernels for %s, in bfloat16 %s"):format(machine.processor,
-      machine.threads, machine.blas_core, machine.instructions, machine.rounded_instructions),
+    ("%s, %d threads, %s, kernels for %s, in bfloat16 %s"):format(machine.processor,
+      machine.threads, machine.blas, machine.instructions, machine.rounded_instructions),
   }
   for _, warning in ipairs(machine.warnings) do
     lines[#lines + 1] = "warning: " .. warning

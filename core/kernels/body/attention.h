@@ -126,8 +126,13 @@ static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *co
       if (t.key > 0)
         scale_outputs(a, &t, factors, w);
       if (has_few(a))
-        product(false, false, t.count, dv, t.columns, 1, w->s, w->line, v.data, v.stride, false,
-                w->o, w->value_width, w->left);
+        product(&(RpGemm){.m = t.count,
+                          .n = dv,
+                          .k = t.columns,
+                          .lda = w->line,
+                          .ldb = v.stride,
+                          .ldc = w->value_width},
+                1, w->s, v.data, w->o, no_finish, w->left);
       else
         multiply(t.count, w->value_width, t.columns, 1,
                  pack_left(t.count, t.columns, (Strided){w->s, w->line, 1}, w->left),

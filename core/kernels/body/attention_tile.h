@@ -80,7 +80,8 @@ static int64_t lay_out(const RpAttention *a, Pass pass, REAL *memory, Scratch *s
   scratch->o = reserve(memory, &used, TILE * widest);
   scratch->s = reserve(memory, &used, TILE * line);
   scratch->left = reserve_packed(
-      memory, &used, larger(left_room(TILE, larger(line, widest)), left_room(line, TILE)));
+      memory, &used,
+      few ? FEW_ROOM : larger(left_room(TILE, larger(line, widest)), left_room(line, TILE)));
   scratch->right = reserve_packed(memory, &used, right_room(TILE, widest));
   scratch->rows = reserve_packed(memory, &used, right_room(keys, widest));
   if (!few)
@@ -200,8 +201,14 @@ static void score_tile(const RpAttention *a, const Tile *t, Rows q, Rows k, Righ
 {
   const int64_t line = scratch->line;
   if (scratch->k_columns == NULL)
-    product(false, true, t->count, t->columns, a->features, a->scale, q.data, q.stride, k.data,
-            k.stride, false, scratch->s, line, scratch->left);
+    product(&(RpGemm){.transpose_b = true,
+                      .m = t->count,
+                      .n = t->columns,
+                      .k = a->features,
+                      .lda = q.stride,
+                      .ldb = k.stride,
+                      .ldc = line},
+            a->scale, q.data, k.data, scratch->s, no_finish, scratch->left);
   else
     multiply(t->count, round_up(t->columns, STEP), a->features, (REAL)a->scale,
              pack_left(t->count, a->features, (Strided){q.data, q.stride, 1}, scratch->left),

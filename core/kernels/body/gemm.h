@@ -1,20 +1,11 @@
-/* Matrix products: by tiles, by packed blocks or by OpenBLAS, shared among threads here. */
+/* Matrix products: by tiles, by packed blocks or by BLAS, shared among threads here. */
 #ifndef RP_BODY_GEMM_H
 #define RP_BODY_GEMM_H
 
-#include <cblas.h>
-
 #include "core/kernels/body/operand.h"
 
-#if REAL_IS_FLOAT
-#define CBLAS_GEMM cblas_sgemm
-#define CBLAS_GEMV cblas_sgemv
-#else
-#define CBLAS_GEMM cblas_dgemm
-#define CBLAS_GEMV cblas_dgemv
-#endif
-
-/* True if tiles, with a matrix of `held` elements kept in cache, compute C[m, n] faster. */
+/* True if tiles, with a matrix of `held` elements kept in cache, compute C[m, n] faster than
+   `product`. */
 static bool suits_tiles(int64_t m, int64_t n, int64_t held)
 {
   return TILES_WIN && m >= 16 && n % STEP == 0 && held <= CACHED;
@@ -41,6 +32,12 @@ static void finish_rows(Finish finish, int64_t left, int64_t rows, int64_t n, in
   }
 }
 
+static inline Finish finish_from(Finish finish, int64_t column)
+{
+  return (Finish){finish.bias != NULL ? finish.bias + column : NULL, finish.relu};
+}
+
+/* Elements of the memory that a product needs, one for each thread. */
 static int64_t product_room(void)
 {
   return columns_room(HELD_TERMS, HELD_COLUMNS) + left_room(HELD_ROWS, HELD_TERMS);
@@ -50,58 +47,40 @@ static int64_t product_room(void)
 ** C (+)= alpha op(A) op(B), by blocks of op(B) that are packed and fit in cache. Rows of C are
 ** finished while they are in cache.
 */
-static void blocked_product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
-                            double alpha, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
-                            bool accumulate, Finish finish, REAL *c, int64_t ldc, Packed *room)
+static void blocked_product(const RpGemm *g, double alpha, const REAL *a, const REAL *b, REAL *c,
+                            Finish finish, Packed *room)
 {
   Packed *left = room + columns_room(HELD_TERMS, HELD_COLUMNS);
-  for (int64_t j = 0; j < n && !rp_interrupted(); j += HELD_COLUMNS)
-    for (int64_t p = 0; p < k; p += HELD_TERMS) {
-      const int64_t columns = smaller(n - j, HELD_COLUMNS), terms = smaller(k - p, HELD_TERMS);
-      const Right right = transpose_b ? pack_columns(terms, columns, b + j * ldb + p, ldb, room)
-                                      : copy_right(terms, columns, b + p * ldb + j, ldb, room);
-      for (int64_t i = 0; i < m; i += HELD_ROWS) {
-        const int64_t rows = smaller(m - i, HELD_ROWS);
-        const Strided from =
-            transpose_a ? (Strided){a + p * lda + i, 1, lda} : (Strided){a + i * lda + p, lda, 1};
+  for (int64_t j = 0; j < g->n && !rp_interrupted(); j += HELD_COLUMNS)
+    for (int64_t p = 0; p == 0 || p < g->k; p += HELD_TERMS) { /* without terms, C is 0 */
+      const int64_t columns = smaller(g->n - j, HELD_COLUMNS);
+      const int64_t terms = smaller(g->k - p, HELD_TERMS);
+      const Right right = g->transpose_b
+                              ? pack_columns(terms, columns, b + j * g->ldb + p, g->ldb, room)
+                              : copy_right(terms, columns, b + p * g->ldb + j, g->ldb, room);
+      for (int64_t i = 0; i < g->m; i += HELD_ROWS) {
+        const int64_t rows = smaller(g->m - i, HELD_ROWS);
+        const Strided from = g->transpose_a ? (Strided){a + p * g->lda + i, 1, g->lda}
+                                            : (Strided){a + i * g->lda + p, g->lda, 1};
+        REAL *to = c + i * g->ldc + j;
         multiply(rows, columns, terms, (REAL)alpha, pack_left(rows, terms, from, left), right,
-                 accumulate || p > 0, c + i * ldc + j, ldc, whole_product);
-        if (p + terms == k)
-          finish_rows(finish, j, rows, columns, ldc, c + i * ldc + j);
+                 g->accumulate || p > 0, to, g->ldc, whole_product);
+        if (p + terms == g->k)
+          finish_rows(finish, j, rows, columns, g->ldc, to);
       }
     }
 }
 
-/* True if blocked_product computes C[m, n] += A[m, k] B[k, n] faster than OpenBLAS. */
-static bool suits_blocks(bool transpose_a, int64_t m, int64_t n, int64_t k)
-{
-  return ROUNDS_OPERANDS || (TILES_WIN && !transpose_a && m >= HELD_ROWS && n >= STEP && k >= STEP);
-}
-
-#if ROUNDS_OPERANDS
-static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
-                    double alpha, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
-                    bool accumulate, REAL *c, int64_t ldc, Packed *room)
-{
-  blocked_product(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, accumulate, no_finish,
-                  c, ldc, room);
-}
+/*
+** Both files define
+**   product: C (+)= alpha op(A) op(B), finished, with product_room() elements of memory (FEW_ROOM
+**     if A has fewer than 8 rows);
+**   suits_blocks: true if `product` is blocked_product for all but few rows.
+*/
+#if RP_BLAS && !ROUNDS_OPERANDS
+#include "core/kernels/body/product_blas.h"
 #else
-
-/* C (+)= alpha op(A) op(B); one row times a matrix avoids packing the matrix. */
-static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
-                    double alpha, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
-                    bool accumulate, REAL *c, int64_t ldc, Packed *room)
-{
-  (void)room;
-  if (m == 1 && !transpose_a)
-    CBLAS_GEMV(CblasRowMajor, transpose_b ? CblasNoTrans : CblasTrans, (int)(transpose_b ? n : k),
-               (int)(transpose_b ? k : n), (REAL)alpha, b, (int)ldb, a, 1, accumulate, c, 1);
-  else
-    CBLAS_GEMM(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans,
-               transpose_b ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k, (REAL)alpha, a,
-               (int)lda, b, (int)ldb, accumulate, c, (int)ldc);
-}
+#include "core/kernels/body/product_own.h"
 #endif
 
 /*
@@ -141,14 +120,8 @@ static void gemm_part(const RpGemm *g, int64_t m0, int64_t m1, int64_t n0, int64
   a += g->transpose_a ? m0 : m0 * g->lda;
   b += g->transpose_b ? n0 * g->ldb : n0;
   c += m0 * g->ldc + n0;
-  if (tiled_product(&part, a, b, c, room))
-    return;
-  if (suits_blocks(g->transpose_a, part.m, part.n, g->k))
-    blocked_product(g->transpose_a, g->transpose_b, part.m, part.n, g->k, 1, a, g->lda, b, g->ldb,
-                    g->accumulate, no_finish, c, g->ldc, room);
-  else
-    product(g->transpose_a, g->transpose_b, part.m, part.n, g->k, 1, a, g->lda, b, g->ldb,
-            g->accumulate, c, g->ldc, room);
+  if (!tiled_product(&part, a, b, c, room))
+    product(&part, 1, a, b, c, no_finish, room);
 }
 
 static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, const void *a,

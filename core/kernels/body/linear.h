@@ -102,7 +102,7 @@ static RpStatus linear_bfloat16(int64_t rows, int64_t in, int64_t out, const voi
 static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data,
                        const void *w_data, const void *bias_data, bool relu, void *y_data)
 {
-  /* of a block, which packs the weight: by OpenBLAS, which bias and ReLU follow, and here */
+  /* of a block, which packs the weight: by BLAS, which bias and ReLU follow, and here */
   enum { LEAST_ROWS = 64, MOST_ROWS = 256, MOST_BLOCKED = 2048 };
   const REAL *x = x_data, *w = w_data, *bias = bias_data;
   REAL *y = y_data;
@@ -114,7 +114,7 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
     return tiled_linear(rows, in, out, x, w, bias, relu, y);
   const Finish finish = {bias, relu};
   const int threads = linear_team(rows, in, out);
-  const bool blocked = suits_blocks(false, rows / threads, out, in);
+  const bool blocked = suits_blocks(&(RpGemm){.m = rows / threads, .n = out, .k = in});
   const int64_t most = blocked ? MOST_BLOCKED : MOST_ROWS;
   const int64_t turns = larger((rows + threads * most - 1) / (threads * most), 1);
   const int64_t height = larger((rows + threads * turns - 1) / (threads * turns), LEAST_ROWS);
@@ -124,7 +124,7 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
   const int64_t tall = by_columns ? rows : height;
   const int64_t down = (rows + tall - 1) / tall;
   const int64_t across = by_columns ? threads : 1;
-  Packed *memory = rp_alloc_array(blocked ? threads * product_room() : 0, sizeof(Packed));
+  Packed *memory = rp_alloc_array(threads * product_room(), sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(rp_present(threads))
@@ -136,17 +136,10 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
     REAL *corner = y + first * out + left;
     if (rp_interrupted())
       continue;
-    if (blocked) {
-      blocked_product(false, true, count, width, in, 1, from, in, weight, in, false,
-                      (Finish){bias != NULL ? bias + left : NULL, relu}, corner, out,
-                      memory + rp_system_thread() * product_room());
-      continue;
-    }
-    for (int64_t r = 0; in == 0 && r < count; r++)
-      memset(corner + r * out, 0, (size_t)width * sizeof(REAL));
-    if (in > 0)
-      product(false, true, count, width, in, 1, from, in, weight, in, false, corner, out, NULL);
-    finish_rows(finish, left, count, width, out, corner);
+    const RpGemm g = {
+        .transpose_b = true, .m = count, .n = width, .k = in, .lda = in, .ldb = in, .ldc = out};
+    product(&g, 1, from, weight, corner, finish_from(finish, left),
+            memory + rp_system_thread() * product_room());
   }
   rp_free(memory);
   return rp_interrupt_status();

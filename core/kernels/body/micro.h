@@ -17,17 +17,18 @@
 #define MULTIPLIES_PAIRS 0
 #endif
 
-/* TILES_WIN is 0 if there are too few registers for tiles to beat OpenBLAS on whole layers. */
 #if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64, TILE_VECTORS = 24, TILES_WIN = 1 };
+enum { VECTOR_BYTES = 64, TILE_VECTORS = 24, WIDE = 4 };
 #elif defined(__AVX2__)
-enum { VECTOR_BYTES = 32, TILE_VECTORS = 12, TILES_WIN = 0 };
+enum { VECTOR_BYTES = 32, TILE_VECTORS = 12, WIDE = 4 };
 #else
-enum { VECTOR_BYTES = 16, TILE_VECTORS = 8, TILES_WIN = 0 };
+enum { VECTOR_BYTES = 16, TILE_VECTORS = 8, WIDE = 2 };
 #endif
+/* WIDE is the number of vectors in a row of a wide tile of C. */
 enum {
+  /* 0 if there are too few registers for tiles to beat OpenBLAS on whole layers */
+  TILES_WIN = VECTOR_BYTES == 64 || !RP_BLAS,
   LANES = VECTOR_BYTES / (int)sizeof(REAL),
-  WIDE = 4,              /* vectors in a row of a wide tile of C */
   NARROW = 2,            /* vectors in a row of a narrow tile, which has twice the rows */
   STEP = NARROW * LANES, /* packed operands have a multiple of this many columns */
   CACHED = 1 << 17       /* elements that stay in the L2 cache beside streamed data */
@@ -96,19 +97,17 @@ static inline void fetch(Ahead *ahead)
   }
 }
 
-/* Compute one tile. Callers pass a constant as `vectors`, which lets the compiler unroll loops. */
-static inline __attribute__((always_inline)) void multiply_tile(const int vectors, int64_t rows,
-                                                                int64_t inner, REAL alpha, Left a,
-                                                                Right b, bool accumulate, REAL *c,
-                                                                int64_t ldc, Ahead *ahead)
+/* Compute one tile of height x vectors, which are constants, so that the compiler unrolls loops. */
+static inline __attribute__((always_inline)) void
+multiply_tile(const int height, const int vectors, int64_t rows, int64_t inner, REAL alpha, Left a,
+              Right b, bool accumulate, REAL *c, int64_t ldc, Ahead *ahead)
 {
-  const int height = TILE_VECTORS / vectors;
   Sums sum[TILE_VECTORS] = {0};
   const Packed *starts[TILE_VECTORS];
   for (int r = 0; r < height; r++) /* a shorter last tile repeats its last row */
     starts[r] = a.data + (r < rows ? r : rows - 1) * a.down;
   for (int64_t p = 0; p < inner; p++) {
-    PackedVector row[WIDE];
+    PackedVector row[TILE_VECTORS];
     if (ahead != NULL && p % PACE == 0)
       fetch(ahead);
     for (int v = 0; v < vectors; v++)
@@ -185,23 +184,23 @@ static inline void leave_tiles(void)
 }
 
 /* multiply_tile for a C with fewer columns than packed B. */
-static inline void multiply_edge(const int vectors, int64_t rows, int64_t columns, int64_t inner,
-                                 REAL alpha, Left a, Right b, bool accumulate, REAL *c, int64_t ldc)
+static inline void multiply_edge(const int height, const int vectors, int64_t rows, int64_t columns,
+                                 int64_t inner, REAL alpha, Left a, Right b, bool accumulate,
+                                 REAL *c, int64_t ldc)
 {
   REAL tile[TILE_VECTORS * LANES];
-  multiply_tile(vectors, rows, inner, alpha, a, b, false, tile, vectors * LANES, NULL);
-  for (int64_t i = 0; i < rows && i < TILE_VECTORS / vectors; i++)
+  multiply_tile(height, vectors, rows, inner, alpha, a, b, false, tile, vectors * LANES, NULL);
+  for (int64_t i = 0; i < rows && i < height; i++)
     for (int64_t j = 0; j < columns; j++)
       c[i * ldc + j] = tile[i * vectors * LANES + j] + (accumulate ? c[i * ldc + j] : 0);
 }
 
 /* Compute a strip of `vectors` * LANES columns from `left` on, of which C has `columns`. */
 static inline __attribute__((always_inline)) void
-multiply_strip(const int vectors, int64_t m, int64_t left, int64_t columns, int64_t inner,
-               REAL alpha, Left a, Right b, bool accumulate, REAL *c, int64_t ldc, Causal causal,
-               Ahead *ahead)
+multiply_strip(const int height, const int vectors, int64_t m, int64_t left, int64_t columns,
+               int64_t inner, REAL alpha, Left a, Right b, bool accumulate, REAL *c, int64_t ldc,
+               Causal causal, Ahead *ahead)
 {
-  const int64_t height = TILE_VECTORS / vectors;
   for (int64_t i = 0; i < m; i += height) {
     int64_t from = 0, to = inner;
     if (!needs_tile(causal, i, height, left, &from, &to))
@@ -211,10 +210,10 @@ multiply_strip(const int vectors, int64_t m, int64_t left, int64_t columns, int6
     const Left rows = {a.data + i * a.down + from * a.across, a.down, a.across};
     const Right strip = {b.data + left / STEP * b.side + from * b.line, b.line, b.side};
     if (columns >= vectors * LANES)
-      multiply_tile(vectors, m - i, to - from, alpha, rows, strip, accumulate, c + i * ldc + left,
-                    ldc, ahead);
+      multiply_tile(height, vectors, m - i, to - from, alpha, rows, strip, accumulate,
+                    c + i * ldc + left, ldc, ahead);
     else
-      multiply_edge(vectors, m - i, columns, to - from, alpha, rows, strip, accumulate,
+      multiply_edge(height, vectors, m - i, columns, to - from, alpha, rows, strip, accumulate,
                     c + i * ldc + left, ldc);
   }
 }
@@ -226,11 +225,11 @@ multiply_ahead(int64_t m, int64_t n, int64_t inner, REAL alpha, Left a, Right b,
 {
   int64_t left = 0;
   for (; left + WIDE * LANES <= n; left += WIDE * LANES)
-    multiply_strip(WIDE, m, left, WIDE * LANES, inner, alpha, a, b, accumulate, c, ldc, causal,
-                   ahead);
+    multiply_strip(TILE_VECTORS / WIDE, WIDE, m, left, WIDE * LANES, inner, alpha, a, b, accumulate,
+                   c, ldc, causal, ahead);
   for (; left < n; left += STEP)
-    multiply_strip(NARROW, m, left, n - left, inner, alpha, a, b, accumulate, c, ldc, causal,
-                   ahead);
+    multiply_strip(TILE_VECTORS / NARROW, NARROW, m, left, n - left, inner, alpha, a, b, accumulate,
+                   c, ldc, causal, ahead);
 }
 #endif
 

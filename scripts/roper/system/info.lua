@@ -13,9 +13,10 @@ local SLOW = { Haswell = true, Zen = true, Sandybridge = true, Nehalem = true, P
 ---@return string? warning
 function M.warning(machine)
   local forced = environment.get "OPENBLAS_CORETYPE"
-  if forced and SLOW[machine.blas_core] and machine.instructions == "x86-64-v4" then
+  local kernels = machine.blas:match "^OpenBLAS (.+)"
+  if forced and SLOW[kernels] and machine.instructions == "x86-64-v4" then
     return ("OPENBLAS_CORETYPE=%s makes OpenBLAS run its %s kernels, which leave half of this "
-      .. "AVX-512 processor unused; unset it"):format(forced, machine.blas_core)
+      .. "AVX-512 processor unused; unset it"):format(forced, kernels)
   end
   return nil
 end

@@ -9,7 +9,7 @@ local tables = require "roper.base.tables"
 local M = {}
 
 --- Facts about this process that are stored with a run. Its results and timings depend on them.
----@return table facts version, commit, host, processor, blas_core, instructions, threads, started;
+---@return table facts version, commit, host, processor, blas, instructions, threads, started;
 ---   loaded: files run by --load, with their hashes
 function M.here()
   local facts = core.machine()
@@ -44,7 +44,7 @@ function M.of(about)
 end
 
 -- Fields that can influence results: through the order of summation, precision, or loaded code.
-local NUMBERS <const> = { "threads", "matmul_precision", "instructions", "blas_core",
+local NUMBERS <const> = { "threads", "matmul_precision", "instructions", "blas",
   "loaded", "ranks" }
 
 -- Returns a note if results may change in their last bits from one record to the next, or nil.

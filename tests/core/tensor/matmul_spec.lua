@@ -37,16 +37,22 @@ describe("matmul", function()
   it("agrees with sums of products if it is computed in parts", function()
     local threads = roper.threads()
     roper.seed(3)
+    local function stored_across(x)
+      return x:transpose(1, 2):clone():transpose(1, 2)
+    end
     for _, sizes in ipairs({ { 70, 90, 80 }, { 1, 300, 200 }, { 300, 1, 200 }, { 500, 7, 90 },
-      { 7, 500, 90 } }) do
+      { 7, 500, 90 }, { 1, 64, 7 }, { 3, 96, 515 }, { 8, 261, 33 }, { 101, 64, 128 },
+      { 97, 70, 520 } }) do
       local m, n, k = table.unpack(sizes)
-      local a = roper.randn({ m, k }, "float64")
-      local b = roper.randn({ n, k }, "float64"):transpose(1, 2)
+      local a, b = roper.randn({ m, k }, "float64"), roper.randn({ k, n }, "float64")
       local expected = (a:view({ m, k, 1 }) * b:view({ 1, k, n })):sum(2)
-      for n_threads = 1, 2 do
-        roper.threads(n_threads)
-        arrays.close(expected, a:matmul(b), 1e-11, "matmul")
-        arrays.close(expected, a:to("float32"):matmul(b:to("float32")), 1e-3, "matmul float32")
+      for i = 0, 15 do
+        roper.threads(1 + i // 8)
+        local dtype = i // 4 % 2 == 0 and "float64" or "float32"
+        local left, right = a:to(dtype), b:to(dtype)
+        left = i % 2 == 0 and left or stored_across(left)
+        right = i // 2 % 2 == 0 and right or stored_across(right)
+        arrays.close(expected, left:matmul(right), dtype == "float64" and 1e-11 or 1e-3, dtype)
       end
     end
     roper.threads(threads)

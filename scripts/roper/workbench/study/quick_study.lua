@@ -40,8 +40,7 @@ end
 -- Prints the processor, the threads and the BLAS.
 local function say_machine()
   local info = require("roper.system.info").info()
-  say(("%s, %s, OpenBLAS %s"):format(info.processor, counted(info.threads, "thread"),
-    info.blas_core))
+  say(("%s, %s, %s"):format(info.processor, counted(info.threads, "thread"), info.blas))
   if info.warning then
     say(terminal.render("Slow: " .. info.warning))
   end

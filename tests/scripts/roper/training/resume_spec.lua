@@ -386,12 +386,12 @@ describe("a resumed run", function()
     assert.same({}, notes)
     local path = folder .. "/config.json"
     local about = core.json_decode(scratch.read(path))
-    about.provenance[1].threads, about.provenance[1].blas_core = 64, "Elsewhere"
+    about.provenance[1].threads, about.provenance[1].blas = 64, "Elsewhere"
     scratch.write("run/config.json", core.json_encode(about))
     run({ run = folder, steps = 7, progress = progress, resume = true })
-    assert.same({ ("from step 6 on with threads %d instead of 64, blas_core %s instead of "
+    assert.same({ ("from step 6 on with threads %d instead of 64, blas %s instead of "
       .. "Elsewhere: results may differ in the last bits from those of an uninterrupted run")
-      :format(core.threads(), core.machine().blas_core) }, notes)
+      :format(core.threads(), core.machine().blas) }, notes)
     run({ run = folder, steps = 8, progress = progress, resume = true })
     assert.equal(1, #notes)
     core.matmul_precision("bfloat16")

@@ -176,7 +176,7 @@ local function compare(one, other)
   local rows = tables.map(listing.differences(a.config, b.config), function(difference)
     return { difference.field, tostring(difference.a or "-"), tostring(difference.b or "-") }
   end)
-  for _, name in ipairs { "version", "commit", "host", "processor", "blas_core", "threads" } do
+  for _, name in ipairs { "version", "commit", "host", "processor", "blas", "threads" } do
     local here, there = provenance.text(a.provenance, name), provenance.text(b.provenance, name)
     rows[#rows + 1] = here ~= there and { name, here, there } or nil
   end

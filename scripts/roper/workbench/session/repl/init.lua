@@ -19,8 +19,8 @@ local PROMPT <const>, MORE_PROMPT <const> = "> ", ">> "
 ---@return string
 function M.versions()
   local machine = core.machine()
-  return ("roper %s · %s · OpenBLAS %s, %s"):format(require("roper").version, _VERSION,
-    machine.blas_core, require("roper.base.escape").count(machine.threads, "thread"))
+  return ("roper %s · %s · %s, %s"):format(require("roper").version, _VERSION,
+    machine.blas, require("roper.base.escape").count(machine.threads, "thread"))
 end
 
 -- The first lines: versions, and how to get help and leave.
