@@ -135,7 +135,7 @@ static int handle_error(lua_State *L)
 
 static int finish_call(lua_State *L, int status, lua_KContext outer)
 {
-  aim((lua_State *)outer);
+  aim((lua_State *)outer); /* NOLINT(performance-no-int-to-ptr): Lua's contexts are integers */
   settle(L);
   lua_pushboolean(L, status == LUA_OK || status == LUA_YIELD);
   lua_replace(L, 1);
