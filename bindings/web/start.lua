@@ -19,6 +19,10 @@ local function send(message)
   host.send(core.json_encode(message))
 end
 
+require("roper.text.progress").on_screen = function(lines)
+  send { kind = "progress", lines = core.json_array(lines) }
+end
+
 local current -- the session, made at its first request
 
 local function session()

@@ -25,7 +25,7 @@ SYSROOT := /usr
 WASM_FLAGS = --target=wasm32-wasi -std=gnu11 -O3 -msimd128 -mbulk-memory -mnontrapping-fptoint -msign-ext \
   -nostdlibinc -Ibindings/web/include -isystem $(SYSROOT)/include/wasm32-wasi -I. -I$(LUA_SOURCES) -I$(JANSSON_SOURCES) \
   -ffp-contract=fast -fno-math-errno -fno-trapping-math -fvisibility=hidden \
-  -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -D_WASI_EMULATED_PROCESS_CLOCKS -DRP_WITHOUT_BLAS=1 \
+  -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -D_WASI_EMULATED_PROCESS_CLOCKS -DRP_BLAS=0 \
   $(WARNINGS) -Wno-unknown-pragmas -Wno-unused-variable -Wno-gnu-statement-expression-from-macro-expansion -MMD -MP
 
 WASM_SOURCES := $(filter-out core/parallel/% bindings/ranks.c bindings/readline.c bindings/signal.c core/base/system_linux.c,$(SOURCES)) \

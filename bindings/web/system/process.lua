@@ -7,6 +7,8 @@ local function refuse(name)
     .. "Linux"):format(name), 0)
 end
 
+M.starts_programs = false
+
 --- Is a program installed?
 ---@return boolean
 function M.has()

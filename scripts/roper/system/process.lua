@@ -10,6 +10,9 @@ local POLL <const> = 2
 -- Bytes of standard error that are kept for the error message.
 local KEPT <const> = 2000
 
+--- Can other programs be started? Not in a page.
+M.starts_programs = true
+
 --- Is a program installed?
 ---@param name string
 ---@return boolean

@@ -44,6 +44,11 @@ function M.bar(fraction, width)
   return ("█"):rep(full) .. ("░"):rep(width - full)
 end
 
+--- A function that gets the lines of a display whenever they change, none at its end; nil where
+--- displays write to terminals.
+---@type fun(lines: string[])?
+M.on_screen = nil
+
 local Display = {}
 Display.__index = Display
 Display.__close = function(display)
@@ -60,7 +65,8 @@ function M.display(options)
   options = options or {}
   local stream = options.stream or io.stderr
   return setmetatable({ stream = stream, every = options.every or 30,
-    clock = options.clock or clock.time, rewrites = terminal.is_capable(stream),
+    clock = options.clock or clock.time,
+    rewrites = M.on_screen ~= nil or terminal.is_capable(stream),
     printed_at = -math.huge,
     lines = {}, -- on the screen
     waiting = nil, -- the newest line, if it was not printed yet
@@ -76,10 +82,15 @@ end
 -- Replaces the lines on the screen by a message, if any, and other lines. A single write that does
 -- not clear first avoids flicker.
 function Display:draw(lines, message)
-  local up = #self.lines - 1
-  self.stream:write(table.concat { "\r", up > 0 and ("\27[%dA"):format(up) or "",
-    message and message:gsub("\n", "\27[K\n") .. "\27[K\n" or "",
-    table.concat(lines, "\27[K\n"), "\27[J" })
+  if M.on_screen then
+    self.stream:write(message and message .. "\n" or "")
+    M.on_screen(lines)
+  else
+    local up = #self.lines - 1
+    self.stream:write(table.concat { "\r", up > 0 and ("\27[%dA"):format(up) or "",
+      message and message:gsub("\n", "\27[K\n") .. "\27[K\n" or "",
+      table.concat(lines, "\27[K\n"), "\27[J" })
+  end
   self.stream:flush()
   self.lines = lines
 end
@@ -118,7 +129,9 @@ end
 
 --- Leaves the newest state on the screen or in the log.
 function Display:finish()
-  if self.lines[1] or self.waiting then
+  if self.lines[1] and M.on_screen then
+    self:draw({}, table.concat(self.lines, "\n"))
+  elseif self.lines[1] or self.waiting then
     self.stream:write(self.waiting or "", "\n")
     self.stream:flush()
   end

@@ -85,6 +85,21 @@ describe("progress.display", function()
     end))
   end)
 
+  it("passes its lines to a page, and prints messages and the last state", function()
+    local shown = {}
+    finally(function() progress.on_screen = nil end)
+    progress.on_screen = function(lines) shown[#shown + 1] = table.concat(lines, "|") end
+    assert.equal("news\nstep 2\n", logged(function(display)
+      display:show({ "job", "step 1" })
+      display:say("news")
+      display:show("step 2")
+      display:show("step 2")
+      display:finish()
+      display:finish()
+    end))
+    assert.same({ "job|step 1", "job|step 1", "step 2", "" }, shown)
+  end)
+
   -- The output of a program to a terminal of 40 columns.
   local function screened(code)
     local script = scratch.write("display.lua", code)

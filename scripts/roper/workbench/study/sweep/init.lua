@@ -17,6 +17,7 @@ local sweep_file = require "roper.workbench.study.run.sweep_file"
 local position = require "roper.workbench.study.experiment.position"
 local rehearsal = require "roper.workbench.study.run.rehearsal"
 local resume = require "roper.workbench.study.sweep.resume"
+local process = require "roper.system.process"
 local progress = require "roper.text.progress"
 local stored = require "roper.workbench.study.run.runs"
 local tables = require "roper.base.tables"
@@ -184,9 +185,18 @@ function M.prepare(what, fields, folder)
   return trials, folder, stale[1] and { resume.stale_note(stale) } or nil
 end
 
+-- Runs the trials in this process. Returns true if Ctrl-C ended it.
+local function work(supervisor, show)
+  local ok, problem = pcall(supervisor.work, supervisor, show)
+  if not ok and not diagnostics.is_interrupt(problem) then
+    error(problem, 0)
+  end
+  return not ok
+end
+
 -- Runs the event loop until the workers are done. Returns true if a signal ended it.
 local function supervise(supervisor, show)
-  local interrupted, problem, started = false, nil, clock.seconds()
+  local interrupted, problem = false, nil
   local was_enabled = core.interrupt_disable()
   events.run {
     signals = { "sigint", "sigterm" },
@@ -196,9 +206,7 @@ local function supervise(supervisor, show)
     end,
     tick = function()
       local ok, more = pcall(supervisor.tick, supervisor)
-      local shown, reason = pcall(function()
-        show(eta.lines(supervisor, clock.seconds() - started))
-      end)
+      local shown, reason = pcall(show)
       if not (ok and shown) then
         problem = problem or not ok and more or reason
         if not supervisor.stopping then
@@ -272,7 +280,9 @@ function M.run(options)
       break
     end
   end
-  local interrupted = supervise(supervisor, function(lines)
+  local started = clock.seconds()
+  local interrupted = (process.starts_programs and supervise or work)(supervisor, function()
+    local lines = eta.lines(supervisor, clock.seconds() - started)
     display:show(o.chart and display.rewrites and tables.joined(o.chart(), lines) or lines)
   end)
   display:clear()

@@ -10,6 +10,7 @@ local module_path = require "roper.system.module_path"
 local load_option = require "roper.options.load_option"
 local subprocess = require "roper.system.process"
 local tables = require "roper.base.tables"
+local workers = require "roper.workbench.study.sweep.worker"
 
 local M = {}
 
@@ -183,6 +184,20 @@ function Supervisor:start()
     ended = function() guard(self, self.on_exit, worker) end,
   })
   self.workers[worker] = true
+end
+
+--- Runs the free trials in this process, one after another, where no other can be started.
+---@param show fun() called after each event
+function Supervisor:work(show)
+  local worker = {}
+  self.workers[worker] = true
+  local function tell(event, trial, text, facts)
+    HANDLERS[event](self, worker, self.by_name[trial.name],
+      tables.merged({ text = text }, facts or {}))
+    show()
+  end
+  workers.run(self.trials, tell, workers.reporting(tell))
+  self.workers[worker] = nil
 end
 
 --- Starts workers for free trials. Call it at intervals.

@@ -71,8 +71,30 @@ function M.lines(stream)
   end
 end
 
--- Minimum number of nanoseconds between two reports of a step. The last step is always reported.
+-- Minimum number of seconds between two reports of a step. The last step is always reported.
 local REPORT_EVERY <const> = 0.2
+
+--- Returns the progress of trials for `run`, which reports their steps and notes as events.
+---@param tell fun(event: "step"|"note", trial: table, text?: string, facts?: table)
+---@return fun(trial: table): table
+function M.reporting(tell)
+  return function(trial)
+    local told, first = 0, nil -- the step it resumed from
+    return {
+      update = function(_, step, loss, speed)
+        first = first or step - 1
+        if step == trial.config.steps or clock.seconds() - told >= REPORT_EVERY then
+          told = clock.seconds()
+          tell("step", trial, nil, { step = step, first = first, loss = loss, speed = speed })
+        end
+      end,
+      finish = function() end,
+      note = function(_, text)
+        tell("note", trial, text)
+      end,
+    }
+  end
+end
 
 -- Sends an event as a line of JSON to the sweep that started this process. If the sweep is gone,
 -- the next line ends this process by SIGPIPE.
@@ -80,24 +102,6 @@ local function send(event, trial, text, facts)
   local message = tables.merged({ event = event, trial = trial.name, text = text }, facts)
   io.stdout:write(core.json_encode(message), "\n")
   io.stdout:flush()
-end
-
--- Returns an object for `train` that sends the steps and notes of a trial.
-local function sending(trial)
-  local sent, first = 0, nil -- the step it resumed from
-  return {
-    update = function(_, step, loss, speed)
-      first = first or step - 1
-      if step == trial.config.steps or clock.seconds() - sent >= REPORT_EVERY then
-        sent = clock.seconds()
-        send("step", trial, nil, { step = step, first = first, loss = loss, speed = speed })
-      end
-    end,
-    finish = function() end,
-    note = function(_, text)
-      send("note", trial, text)
-    end,
-  }
 end
 
 --- Runs a worker process. Reads a JSON object from standard input: folder, trials (their names),
@@ -115,7 +119,7 @@ function M.main()
     local wanted = tables.set(input.trials)
     local trials = require("roper.workbench.study.run.sweep_file").require(input.folder)
     M.run(tables.map(trials, function(trial) return wanted[trial.name] and trial or nil end), send,
-      sending)
+      M.reporting(send))
   end)
   if not ok and not failure.interrupted then
     io.stderr:write(escape.text(failure.message), "\n")

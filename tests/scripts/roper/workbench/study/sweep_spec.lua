@@ -137,6 +137,22 @@ describe("sweep.run", function()
     end
   end)
 
+  it("runs the trials in this process where no other can be started", function()
+    local system = require("roper.system.process")
+    finally(function() system.starts_programs = true end)
+    system.starts_programs = false
+    local fields = { heads = "2,4", seed = "1..2" }
+    prepare_failing(fields)
+    local found, failed = run({ fields = sweeps.fields(fields), jobs = 1 })
+    assert.equal(2, failed)
+    for _, trial in ipairs(found.trials) do
+      assert.equal(trial.config.heads == 4 and "failed" or "finished", trial.run.status)
+      assert.equal(uv.os_getpid(), claims.read(trial.folder).owner.pid)
+    end
+    assert.truthy(scratch.read(scratch.path("log")):find(
+      "4 trials, 0 finished; 1 at a time", 1, true))
+  end)
+
   it("runs only missing trials when it is run again, and more when asked", function()
     local fields = sweeps.fields({ position = { "rope", "roper" }, seed = { 1, 2 } })
     run({ fields = fields })
