@@ -14,7 +14,7 @@ const MODULES = OWN.filter((name) => /\.(mjs|css)$/.test(name) && name !== "buil
 
 // A page loads nothing from elsewhere, and code of a user cannot become a script of the page.
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
-  + "style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+  + "style-src 'self' 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 // The files below a folder whose names match, by path.
 function* below(folder, pattern) {

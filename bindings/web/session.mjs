@@ -59,11 +59,12 @@ export class Session {
     }
   }
 
-  #show({ kind, data, lines }, handlers) {
+  #show({ kind, data, lines, ...more }, handlers) {
     const text = data?.["text/plain"];
     if (kind === "execute_result") handlers.value?.({ text, html: data["text/html"] });
     else if (kind === "display_data") handlers.figure?.({ text, svg: data["image/svg+xml"] });
     else if (kind === "progress") handlers.progress?.(lines);
+    else handlers[kind]?.(more);
   }
 
   async #request(request, handlers = {}) {
@@ -84,6 +85,17 @@ export class Session {
   // { status, error, milliseconds }.
   command(words, handlers) {
     return this.#request({ ask: { run: words } }, handlers);
+  }
+
+  // Does code need no more lines? Resolves to { complete }.
+  isComplete(code) {
+    return this.#request({ ask: { is_complete: code } });
+  }
+
+  // Trains position schemes in turns: race.lua describes the options and the messages, which go to
+  // the handler `race`. Resolves as `run` does.
+  race(options, handlers) {
+    return this.#request({ ask: { race: options } }, handlers);
   }
 
   // Completes the text before the cursor. Resolves to { names, start }: each name replaces the text

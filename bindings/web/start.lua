@@ -1,10 +1,12 @@
 -- luacheck: globals arg
 -- Runs once at the start of the engine. Returns the function that answers a request, a line of
--- JSON: {"execute": code}, {"complete": text}, {"inspect": text} for the session,
--- {"run": arguments} for a command line, {"script": [path, argument ...]} for a Lua file.
+-- JSON: {"execute": code}, {"is_complete": code}, {"complete": text}, {"inspect": text} for the
+-- session, {"run": arguments} for a command line, {"race": options},
+-- {"script": [path, argument ...]} for a Lua file.
 local host = require "host"
 
-package.path = "/roper/scripts/?.lua;/roper/scripts/?/init.lua;/lua/?.lua;/lua/?/init.lua"
+package.path = "/roper/?.lua;/roper/scripts/?.lua;/roper/scripts/?/init.lua;"
+  .. "/lua/?.lua;/lua/?/init.lua"
 package.cpath = ""
 arg = { [0] = "/roper/roper" }
 io.stdout:setvbuf "line"
@@ -47,6 +49,13 @@ function requests.script(words)
     assert(loadfile(words[1]))(table.unpack(words, 2))
   end, debug.traceback)
   return { error = not ok and problem or nil }
+end
+
+-- A race, whose messages go to the page. Its figures are those of the session.
+function requests.race(options)
+  session()
+  local ok, failure = require("roper.text.eval").call(require("web.race").run, options, send)
+  return { error = not ok and failure.message or nil }
 end
 
 return function(line)

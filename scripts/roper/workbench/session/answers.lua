@@ -62,6 +62,11 @@ function answers.execute(current, code)
   return { error = current.problem }
 end
 
+function answers.is_complete(current, code)
+  local _, rest = require("roper.workbench.session.repl.input").read(code, current.globals)
+  return { complete = rest == nil }
+end
+
 function answers.complete(current, text)
   local complete = require "roper.workbench.session.repl.complete"
   local names, length = complete.names(text, current.globals)
@@ -77,10 +82,10 @@ end
 
 --- Answers a request.
 ---@param current table a session of this module
----@param kind "execute"|"complete"|"inspect"|"banner"
+---@param kind "execute"|"is_complete"|"complete"|"inspect"|"banner"
 ---@param text any code, or the text before the cursor
 ---@return table reply error: of execute, if the code failed, or of a request that cannot be
----   answered; names, start: of complete; text: of inspect and banner
+---   answered; complete: of is_complete; names, start: of complete; text: of inspect and banner
 function M.answer(current, kind, text)
   local ok, reply = pcall(answers[kind], current, text)
   return ok and reply or { error = escape.text(tostring(reply)) }
