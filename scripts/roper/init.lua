@@ -1,7 +1,7 @@
 --- roper: a workbench for rotary position encodings.
 --- `require "roper"` returns one table: the functions of the C core (tensors, operations,
 --- attention, tasks) and the Lua modules, each loaded on first use.
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local core = require "roper.core"
 
 local M = {}

@@ -4,7 +4,7 @@
 --- rotates only queries and output. Prompts of different lengths are padded on the left: padding is
 --- hidden by a mask, and positions count from the first token of each prompt.
 local arguments = require "roper.options.arguments"
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local core = require "roper.core"
 local options_of = require "roper.options.rows"
 local schemes = require "roper.position.scheme"
@@ -105,7 +105,6 @@ end
 ---@param i integer from 1
 ---@return CacheLayer layer
 function Cache:layer(i)
-  arguments.self("Cache:layer", self, Cache)
   arguments.check("layer", "i", "integer", i)
   if not self.layers[i] then
     error(("layer: i: expected a layer from 1 to %d, got %d"):format(#self.layers, i), 2)
@@ -126,7 +125,6 @@ end
 ---     3	false
 ---@param time integer number of tokens
 function Cache:advance(time)
-  arguments.self("Cache:advance", self, Cache)
   arguments.check("advance", "time", "integer", time)
   self.filled = self.filled + time
   for i, layer in ipairs(self.layers) do
@@ -150,7 +148,6 @@ end
 ---@param count integer
 ---@return boolean yes
 function Cache:holds(count)
-  arguments.self("Cache:holds", self, Cache)
   arguments.check("holds", "count", "integer", count)
   return self.filled == count and not self.broken
 end
@@ -166,7 +163,6 @@ end
 ---@param time integer number of tokens
 ---@return tensor positions [batch, time], float64
 function Cache:next_positions(time)
-  arguments.self("Cache:next_positions", self, Cache)
   arguments.check("next_positions", "time", "integer", time)
   if self.filled + time > self.length then
     error(("cache: expected at most %d tokens (its length), got %d stored and %d new"):format(
@@ -188,7 +184,6 @@ end
 ---     3	3
 ---@param rows integer[] from 1
 function Cache:select(rows)
-  arguments.self("Cache:select", self, Cache)
   arguments.check("select", "rows", "table", rows)
   self:layer(1) -- raises an error if the cache is broken
   for _, row in ipairs(rows) do
@@ -229,7 +224,6 @@ end
 ---     1 2
 ---@param time integer number of tokens that remain, with padding
 function Cache:crop(time)
-  arguments.self("Cache:crop", self, Cache)
   arguments.check("crop", "time", "integer", time)
   self:layer(1) -- raises an error if the cache is broken
   if time < 0 or time > self.filled then
@@ -255,7 +249,6 @@ end
 ---@param time integer number of tokens
 ---@return tensor positions [batch, time], float64
 function CacheLayer:positions(time)
-  arguments.self("CacheLayer:positions", self, CacheLayer)
   arguments.check("positions", "time", "integer", time)
   return self.cache:next_positions(time)
 end
@@ -289,7 +282,6 @@ end
 ---@return tensor values [batch, kv_heads, time so far, features], rotated by a rotary
 ---@return AttentionOptions options position, query_positions, key_positions, mask, state
 function CacheLayer:extend(k, v, scheme)
-  arguments.self("CacheLayer:extend", self, CacheLayer)
   arguments.check("extend", "k", "tensor", k, "v", "tensor", v, "scheme", "scheme|rotary?", scheme)
   local cache, time = self.cache, k:size(3)
   local total = cache.filled + time
@@ -314,7 +306,7 @@ function CacheLayer:extend(k, v, scheme)
   }
 end
 
-arity.limit(Cache)
-arity.limit(CacheLayer)
+arity.limit(Cache, "Cache")
+arity.limit(CacheLayer, "CacheLayer")
 
 return M

@@ -88,7 +88,6 @@ end
 ---@param heads? integer by default those of queries
 ---@return tensor y [batch, heads, time, features / heads]
 function MultiHeadAttention:split(x, heads)
-  arguments.self("MultiHeadAttention:split", self, MultiHeadAttention)
   arguments.check("split", "x", "tensor", x, "heads", "size?", heads)
   if x:rank() ~= 3 then
     error(("split: x: expected [batch, time, features], got %s"):format(modules.kind_of(x)), 2)
@@ -120,7 +119,6 @@ end
 ---@param positions? tensor [batch, time]; by default 0, 1, ...
 ---@return tensor y [batch, time, d_model]
 function MultiHeadAttention:forward(x, cache, positions)
-  arguments.self("MultiHeadAttention:forward", self, MultiHeadAttention)
   arguments.check("forward", "x", "tensor", x, "positions", "tensor?", positions)
   check_cache("forward: cache", cache)
   local width = self.query.weight:size(2)
@@ -171,7 +169,6 @@ local INPUTS <const> = options_of.define("AttendInputs", {
 ---@param inputs AttendInputs
 ---@return tensor output [batch, heads, time, features]
 function MultiHeadAttention:attend(inputs)
-  arguments.self("MultiHeadAttention:attend", self, MultiHeadAttention)
   if format.is_tensor(inputs) then
     error("attend: expected one table, {q = ..., k = ..., v = ..., positions = ..., cache = ...}, "
       .. "got a tensor", 2)

@@ -125,7 +125,6 @@ end
 ---     > os.remove(path);
 ---@param path string
 function Module:save(path)
-  arguments.self("Module:save", self, Module)
   arguments.check("save", "path", "string", path)
   M.save_model(path, self)
 end
@@ -171,7 +170,6 @@ end
 ---@param path string
 ---@return Module self
 function Module:load(path)
-  arguments.self("Module:load", self, Module)
   arguments.check("load", "path", "string", path)
   local tensors, metadata = tensor_file.load_safetensors(path)
   local undo = settings.apply(path, self, model_metadata.settings_in(path, metadata))

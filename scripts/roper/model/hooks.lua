@@ -60,7 +60,6 @@ end
 ---@param ... any arguments of f
 ---@return any ... the results of f
 function Module:with_hooks(list, f, ...)
-  arguments.self("Module:with_hooks", self, Module)
   arguments.check("with_hooks", "list", "table", list, "f", "callable", f)
   local modules = M.by_name(self)
   local outputs = tables.merged(hooks.outputs)

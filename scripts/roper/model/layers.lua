@@ -56,7 +56,6 @@ end
 ---@param activation? "none"|"relu" = "none"
 ---@return tensor y [..., outputs]
 function Linear:forward(x, activation)
-  arguments.self("Linear:forward", self, Linear)
   arguments.check("forward", "x", "tensor", x, "activation", ACTIVATION, activation)
   local packed = bfloat16_weights.of(self)
   if packed then
@@ -80,7 +79,6 @@ end
 ---@param options? LinearCrossEntropyOptions
 ---@return tensor loss a scalar, or [...] with reduction = "none"
 function Linear:cross_entropy(x, targets, options)
-  arguments.self("Linear:cross_entropy", self, Linear)
   arguments.check("cross_entropy", "x", "tensor", x, "targets", "tensor", targets, "options",
     "table?", options)
   if self.forward ~= Linear.forward then -- overridden
@@ -131,7 +129,6 @@ end
 ---@param tokens tensor [...], int32, from 0
 ---@return tensor y [..., features]
 function Embedding:forward(tokens)
-  arguments.self("Embedding:forward", self, Embedding)
   arguments.check("forward", "tokens", "tensor", tokens)
   local rows = core.embedding(self.weight, tokens)
   return self.scale and rows * self.scale or rows
@@ -179,7 +176,6 @@ end
 ---@param x tensor [..., features]
 ---@return tensor y of the shape of x
 function LayerNorm:forward(x)
-  arguments.self("LayerNorm:forward", self, LayerNorm)
   arguments.check("forward", "x", "tensor", x)
   return core.layer_norm(x, self.gain, self.bias, self.epsilon)
 end
@@ -218,7 +214,6 @@ end
 ---@param x tensor [..., features]
 ---@return tensor y of the shape of x
 function RMSNorm:forward(x)
-  arguments.self("RMSNorm:forward", self, RMSNorm)
   arguments.check("forward", "x", "tensor", x)
   return core.rms_norm(x, self.gain, self.epsilon)
 end
@@ -278,7 +273,6 @@ end
 ---@param x tensor [..., d_model]
 ---@return tensor y of the shape of x
 function FeedForward:forward(x)
-  arguments.self("FeedForward:forward", self, FeedForward)
   arguments.check("forward", "x", "tensor", x)
   local hidden
   if self.activation == "swiglu" then

@@ -1,6 +1,6 @@
 --- The base class of all modules: calls, parameters, printing, training mode.
 local arguments = require "roper.options.arguments"
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local format = require "roper.text.format"
 local options_of = require "roper.options.rows"
 local registered = require "roper.options.registered"
@@ -112,13 +112,14 @@ function M.class_names()
   return tables.keys(own_names)
 end
 
---- Ends the list of the library's own classes. Their methods then reject surplus arguments.
+--- Ends the list of the library's own classes. Their methods then reject surplus arguments and
+--- objects of other classes.
 function M.seal()
   if not own_names then
     own_names = {}
-    arity.limit(Module)
+    arity.limit(Module, "Module")
     for _, class in pairs(classes) do
-      arity.limit(class)
+      arity.limit(class, class.name)
     end
   end
 end
@@ -155,7 +156,6 @@ end
 ---@param ... any
 ---@return any ...
 function Module:forward(...) -- luacheck: no unused args
-  arguments.self("Module:forward", self, Module)
   error(("%s: expected a method forward, found none"):format(getmetatable(self).name), 0)
 end
 
@@ -188,7 +188,6 @@ end
 ---     "weight"
 ---@return NamedParameter[] list
 function Module:named_parameters()
-  arguments.self("Module:named_parameters", self, Module)
   local list = {}
   traverse.walk(self, function(path, value)
     if format.is_tensor(value) and value:is_parameter() then
@@ -206,7 +205,6 @@ end
 ---     2
 ---@return tensor[] list
 function Module:parameters()
-  arguments.self("Module:parameters", self, Module)
   return tables.map(self:named_parameters(), function(entry) return entry.tensor end)
 end
 
@@ -221,7 +219,6 @@ end
 ---     "inner"
 ---@return NamedModule[] list
 function Module:named_modules()
-  arguments.self("Module:named_modules", self, Module)
   local list = { { name = "", module = self } }
   traverse.walk(self, function(path, value)
     list[#list + 1] = traverse.is_module(value) and { name = path, module = value } or nil
@@ -235,7 +232,6 @@ end
 ---     3
 ---@return integer count
 function Module:count()
-  arguments.self("Module:count", self, Module)
   local count = 0
   for _, tensor in ipairs(self:parameters()) do
     count = count + tensor:count()
@@ -251,7 +247,6 @@ end
 ---     > linear.weight.grad
 ---     nil
 function Module:zero_gradients()
-  arguments.self("Module:zero_gradients", self, Module)
   for _, tensor in ipairs(self:parameters()) do
     tensor.grad = nil
   end
@@ -264,7 +259,6 @@ end
 ---@param on? boolean = true
 ---@return Module self
 function Module:training(on)
-  arguments.self("Module:training", self, Module)
   arguments.check("training", "on", "boolean?", on)
   for _, entry in ipairs(self:named_modules()) do
     entry.module.is_training = on ~= false

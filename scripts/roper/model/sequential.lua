@@ -57,7 +57,6 @@ end
 ---@param ... nil
 ---@return any y
 function Sequential:forward(x, ...)
-  arguments.self("Sequential:forward", self, Sequential)
   arguments.check("forward", "x", "any", x)
   for i = 1, select("#", ...) do
     if (select(i, ...)) ~= nil then
@@ -163,7 +162,6 @@ end
 ---@param x tensor of floats
 ---@return tensor y of the shape of x
 function Dropout:forward(x)
-  arguments.self("Dropout:forward", self, Dropout)
   arguments.check("forward", "x", "tensor", x)
   return self.is_training and self.p > 0 and core.dropout(x, self.p) or x
 end

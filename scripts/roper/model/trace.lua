@@ -1,5 +1,4 @@
 --- `Module:trace`: records the results of all parts of a model during a forward pass.
-local argument = require "roper.options.arguments"
 local format = require "roper.text.format"
 local scoped = require "roper.base.scoped"
 local hooks = require "roper.attention.hooks"
@@ -82,7 +81,6 @@ end
 ---@return table<string, any> trace a tensor for each part, or a list if a part returns several
 ---   values
 function Module:trace(...)
-  argument.self("Module:trace", self, Module)
   local trace = {}
   M.visit(self, {
     output = function(name, results)

@@ -90,7 +90,6 @@ end
 ---@param ... any further arguments of f
 ---@return tensor y of the shape of x
 function TransformerLayer:residual(x, norm, f, ...)
-  arguments.self("TransformerLayer:residual", self, TransformerLayer)
   arguments.check("residual", "x", "tensor", x, "norm", "callable", norm, "f", "callable", f)
   local y = x + branch(self, x, norm, f, ...)
   return self.norm == "post" and norm(y) or y
@@ -108,7 +107,6 @@ end
 ---@param positions? tensor [batch, time]; by default 0, 1, ...
 ---@return tensor y of the shape of x
 function TransformerLayer:forward(x, cache, positions)
-  arguments.self("TransformerLayer:forward", self, TransformerLayer)
   arguments.check("forward", "x", "tensor", x, "cache", "table?", cache, "positions", "tensor?",
     positions)
   if self.parallel_residual then
@@ -241,7 +239,6 @@ end
 ---@param positions? tensor [1 or batch, time]; 0, 1, ... by default
 ---@return tensor y of the shape of x
 function Transformer:embed(x, positions)
-  arguments.self("Transformer:embed", self, Transformer)
   arguments.check("embed", "x", "tensor", x, "positions", "tensor?", positions)
   local done = {}
   for _, layer in ipairs(self.layers) do
@@ -286,7 +283,6 @@ end
 ---   continue from the cache
 ---@return tensor x [batch, time, d_model]
 function Transformer:features(tokens, cache, positions)
-  arguments.self("Transformer:features", self, Transformer)
   arguments.check("features", "tokens", "tensor", tokens, "positions", "tensor?", positions)
   if tokens:rank() ~= 2 then
     error("Transformer: expected tokens [batch, time], got " .. modules.kind_of(tokens), 2)
@@ -325,7 +321,6 @@ end
 ---   continue from the cache
 ---@return tensor logits [batch, time, vocabulary]
 function Transformer:forward(tokens, cache, positions)
-  arguments.self("Transformer:forward", self, Transformer)
   arguments.check("forward", "tokens", "tensor", tokens, "positions", "tensor?", positions)
   return self.logits(self:features(tokens, cache, positions))
 end
@@ -348,7 +343,6 @@ end
 ---@param positions? tensor [batch, time] of the tokens; by default 0, 1, ...
 ---@return tensor loss a scalar, or [batch, time] with reduction = "none"
 function Transformer:loss(tokens, targets, how, positions)
-  arguments.self("Transformer:loss", self, Transformer)
   arguments.check("loss", "tokens", "tensor", tokens, "targets", "tensor", targets, "how", "table?",
     how, "positions", "tensor?", positions)
   local is_plain = self.forward == Transformer.forward and not hooks.of(self, self.logits)
@@ -369,7 +363,6 @@ end
 ---@param options CacheOptions
 ---@return Cache cache
 function Transformer:cache(options)
-  arguments.self("Transformer:cache", self, Transformer)
   return require("roper.attention.cache").new(self, options)
 end
 

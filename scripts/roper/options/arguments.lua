@@ -18,29 +18,4 @@ function M.check(name, ...)
   end
 end
 
--- Is a class equal to `ancestor` or derived from it?
-local function is_a(class, ancestor)
-  while type(class) == "table" and class ~= ancestor do
-    local metatable = getmetatable(class)
-    class = metatable and metatable.__index
-  end
-  return class == ancestor
-end
-
---- Raises an error in the name of a method unless it was called on an object of its class. A call
---- with a dot instead of a colon passes the first argument in place of the object.
----@param name string of the method, such as "Cache:layer"
----@param self any
----@param class table|string the class, which is the object's metatable or its ancestor; or a kind,
----   as for `options.mismatch`
-function M.self(name, self, class)
-  local fits = type(self) == "table" and type(class) == "table" and is_a(getmetatable(self), class)
-    or type(class) == "string" and not options_of.mismatch(class, self)
-  if not fits then
-    local owner, method = name:match "^([^:]+):(.*)$"
-    error(("%s: expected %s %s, got %s; call it with a colon: object:%s(...)"):format(method,
-      owner:find "^[AEIOU]" and "an" or "a", owner, options_of.shown(self), method), 3)
-  end
-end
-
 return M

@@ -5,7 +5,7 @@
 --- et al. 2019, appendix B, the "relative shift"). Otherwise, it is computed for each distinct
 --- distance.
 local arguments = require "roper.options.arguments"
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local core = require "roper.core"
 local format = require "roper.text.format"
 local Positions = require("roper.position.positions").Positions
@@ -60,7 +60,6 @@ end
 ---@return tensor vectors [1 or heads, R, d]
 ---@return integer first the difference j - i of the 0-based indices for the first vector
 function Positions:vectors(f, reach)
-  arguments.self("Positions:vectors", self, Positions)
   arguments.check("vectors", "f", "callable", f, "reach", "number?", reach)
   local distance, count = range(self)
   count = math.max(self.causal and self.keys or count, 1)
@@ -90,7 +89,6 @@ end
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n]
 ---@return tensor c [1 or heads, queries, keys], or [batch, ...]
 function Positions:by_distance(f)
-  arguments.self("Positions:by_distance", self, Positions)
   arguments.check("by_distance", "f", "callable", f)
   if self.shift then
     local distance, count = range(self)
@@ -129,7 +127,6 @@ end
 ---@return BiasByDistance|tensor c a tensor [batch, heads, queries, keys] unless positions are
 ---   consecutive
 function Positions:by_query(q, f, reach)
-  arguments.self("Positions:by_query", self, Positions)
   arguments.check("by_query", "q", "tensor", q, "f", "callable", f, "reach", "number?", reach)
   if self.shift then
     local vectors, first = self:vectors(f, reach)
@@ -159,7 +156,6 @@ end
 ---@param reach? number distance beyond which f is constant
 ---@return BiasByDistance|tensor c as for by_query
 function Positions:by_key(k, f, reach)
-  arguments.self("Positions:by_key", self, Positions)
   arguments.check("by_key", "k", "tensor", k, "f", "callable", f, "reach", "number?", reach)
   if self.shift then
     local vectors, first = self:vectors(f, reach)
@@ -183,7 +179,6 @@ end
 ---@param c BiasByDistance|tensor
 ---@return tensor c broadcast to [batch, heads, queries, keys]
 function Positions:expanded(c)
-  arguments.self("Positions:expanded", self, Positions)
   if format.is_tensor(c) then
     return c
   end
@@ -224,7 +219,6 @@ end
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
 ---@return tensor y [batch, heads, queries, d]
 function Positions:by_weights(a, f)
-  arguments.self("Positions:by_weights", self, Positions)
   arguments.check("by_weights", "a", "tensor", a, "f", "callable", f)
   if not self.shift then
     local list, index = distinct(self)
@@ -248,4 +242,4 @@ function Positions:by_weights(a, f)
   return shifted:matmul(evaluate(self, f, distance:narrow(1, 1, count)))
 end
 
-arity.limit(Positions)
+arity.limit(Positions, "Positions")

@@ -137,7 +137,6 @@ end
 ---     -1  0  1
 ---@return tensor distance [1 or batch, 1, queries, keys], key minus query
 function Positions:distances()
-  arguments.self("Positions:distances", self, Positions)
   if self.query:rank() > 2 then
     error("position: distances: expected one number per position, got several coordinates", 0)
   end
@@ -154,7 +153,6 @@ end
 ---     3 5
 ---@return tensor lengths [1 or batch], float64; 0 for a row without keys
 function Positions:lengths()
-  arguments.self("Positions:lengths", self, Positions)
   if self.queries == 0 or self.keys == 0 then
     return core.zeros({ 1 }, "float64")
   end
@@ -196,7 +194,6 @@ end
 ---   ...] to those of the tokens of x [batch, time, ...]; `before` is nil if there are none
 ---@return tensor values [batch, keys, ...]
 function Positions:keep(scheme, name, x, compute)
-  arguments.self("Positions:keep", self, Positions)
   arguments.check("keep", "scheme", "table", scheme, "name", "string", name, "x", "any?", x,
     "compute", "callable", compute)
   return state_of.keep(self, scheme, name, x, compute)
@@ -217,7 +214,6 @@ end
 ---@param compute fun(): any
 ---@return any result
 function Positions:once(scheme, name, compute)
-  arguments.self("Positions:once", self, Positions)
   arguments.check("once", "scheme", "table", scheme, "name", "string", name, "compute",
     "callable", compute)
   local known = self.kept[scheme] or {}
@@ -253,7 +249,6 @@ end
 ---@param steps fun(): tensor returns the values of the tokens of x, [batch, time, ...]
 ---@return tensor sums [batch, keys, ...], float64
 function Positions:accumulate(scheme, name, x, steps)
-  arguments.self("Positions:accumulate", self, Positions)
   arguments.check("accumulate", "scheme", "table", scheme, "name", "string", name, "x", "any?", x,
     "steps", "callable", steps)
   local all = self:keep(scheme, name, x, function()
@@ -274,7 +269,6 @@ end
 ---@param axis integer the axis of the keys
 ---@return tensor values
 function Positions:of_queries(values, axis)
-  arguments.self("Positions:of_queries", self, Positions)
   arguments.check("of_queries", "values", "tensor", values, "axis", "integer", axis)
   if values:size(axis) ~= self.keys then
     error(("of_queries: values: expected %d on axis %d, one for each key, got %s%s"):format(
@@ -299,7 +293,6 @@ end
 ---@param mask? tensor int32, broadcast to [batch, heads, queries, keys]; 0 hides
 ---@return tensor? visible int32; `mask` itself if attention is not causal
 function Positions:visible(mask)
-  arguments.self("Positions:visible", self, Positions)
   arguments.check("visible", "mask", "tensor?", mask)
   if not self.causal then
     return mask

@@ -8,7 +8,7 @@
 --- `scores` replaces scale (A_i qᵢ) · (B_j kⱼ); `transport` replaces Σⱼ softmax(s)ᵢⱼ vⱼ. Methods
 --- that take `x` may compute from the input of the layer.
 local arguments = require "roper.options.arguments"
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local format = require "roper.text.format"
 local options_of = require "roper.options.rows"
 local suggest = require "roper.base.suggest"
@@ -103,7 +103,6 @@ end
 ---     {heads = 2, type = "alibi"}
 ---@return table options with the scheme's name in the field `type`
 function Scheme:options()
-  arguments.self("Scheme:options", self, "scheme")
   return tables.merged({ type = self.name }, self.given)
 end
 
@@ -113,7 +112,6 @@ end
 ---     {}
 ---@return table<string, tensor> parameters
 function Scheme:parameters()
-  arguments.self("Scheme:parameters", self, "scheme")
   local result = {}
   for name, value in pairs(self) do
     if format.is_tensor(value) and value:is_parameter() then
@@ -280,6 +278,6 @@ function M.is_scheme(value)
   return metatable and metatable.is_scheme == true or false
 end
 
-arity.limit(Scheme)
+arity.limit(Scheme, "Scheme")
 
 return M

@@ -1,6 +1,6 @@
 --- The class of all tasks. A task draws its problems or rows from a source (`roper.tasks.source`).
 local arguments = require "roper.options.arguments"
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local core = require "roper.core"
 local format = require "roper.text.format"
 local options_of = require "roper.options.rows"
@@ -84,7 +84,6 @@ local BATCH <const> = options_of.define("BatchOptions", {
 ---@return tensor? is_answer [rows, length], int32: 1 for tokens of an answer, including its stop
 ---   character, 0 for the others; if the task has targets, 1 for targets of an answer
 function task:batch(rows, options)
-  arguments.self("task:batch", self, task)
   local source = sources.with(self, "batch")
   arguments.check("task:batch", "rows", { smallest = 1, largest = MOST_ROWS }, rows)
   local o = options_of.check("task:batch", options, BATCH)
@@ -116,7 +115,6 @@ end
 ---   token; nil for a task of your own
 ---@return tensor sources [rows, length], int32: 0-based index in the row; -1 if a token copies none
 function task:explain(tokens)
-  arguments.self("task:explain", self, task)
   local source = sources.with_problems(self, "explain")
   arguments.check("task:explain", "tokens", "tensor", tokens)
   if not source.explain then
@@ -142,7 +140,6 @@ end
 ---@param tokens tensor [rows, time], int32
 ---@return tensor? positions [rows, time], float64; nil if the positions are 0, 1, 2, ...
 function task:positions(tokens)
-  arguments.self("task:positions", self, task)
   arguments.check("task:positions", "tokens", "tensor", tokens)
   check_tokens("task:positions", tokens)
   return self.source.positions and self.source:positions(tokens)
@@ -164,7 +161,6 @@ end
 ---@return tensor? targets [rows, time], int32; target t depends on the tokens before t; nil if
 ---   targets are the tokens
 function task:targets(tokens)
-  arguments.self("task:targets", self, task)
   arguments.check("task:targets", "tokens", "tensor", tokens)
   check_tokens("task:targets", tokens)
   return self.source.targets and self.source:targets(tokens)
@@ -178,7 +174,6 @@ end
 ---@return number? accuracy from 0 to 1; nil if the task does not define it
 ---@return number? nats per token of an answer
 function task:chance()
-  arguments.self("task:chance", self, task)
   local source = sources.with_problems(self, "chance")
   if source.chance then
     return source:chance()
@@ -197,7 +192,6 @@ end
 ---@param text string
 ---@return tensor ids [count], int32
 function task:encode(text)
-  arguments.self("task:encode", self, task)
   arguments.check("task:encode", "text", "string", text)
   return self.tokenizer:encode(text)
 end
@@ -212,7 +206,6 @@ end
 ---@param ids tensor|integer[] [count], int32
 ---@return string text
 function task:decode(ids)
-  arguments.self("task:decode", self, task)
   arguments.check("task:decode", "ids", "tensor|table", ids)
   local words, list = self.tokenizer.words, {}
   local is_tensor = options_of.mismatch("tensor", ids) == nil
@@ -236,7 +229,6 @@ end
 ---     " #+0123456789;=?aden"
 ---@return string[] words
 function task:vocabulary()
-  arguments.self("task:vocabulary", self, task)
   return tables.joined(self.tokenizer.words)
 end
 
@@ -250,7 +242,6 @@ end
 ---@return string question
 ---@return string answer a correct one
 function task:question()
-  arguments.self("task:question", self, task)
   local source = sources.with_problems(self, "question")
   local question, answer, counter = source:question(self.seed, self.counter)
   self.counter = counter
@@ -268,7 +259,6 @@ end
 ---@param question string
 ---@return string answer
 function task:answer(question)
-  arguments.self("task:answer", self, task)
   local source = sources.with_problems(self, "answer")
   arguments.check("task:answer", "question", "string", question)
   return source:answer(question)
@@ -285,7 +275,6 @@ end
 ---@param answer? string a correct answer; only tasks of your own, which compare lengths, read it
 ---@return boolean poses
 function task:poses(question, answer)
-  arguments.self("task:poses", self, task)
   local source = sources.with_problems(self, "poses")
   arguments.check("task:poses", "question", "string", question, "answer", "string?", answer)
   return source:poses(question, answer)
@@ -308,7 +297,6 @@ end
 ---@param text string
 ---@return boolean is_solved
 function task:grade(question, text)
-  arguments.self("task:grade", self, task)
   local source = sources.with_problems(self, "grade")
   arguments.check("task:grade", "question", "string", question, "text", "string", text)
   return source:grade(question, text)
@@ -324,7 +312,6 @@ end
 ---@return number? nats nil for a task of your own that does not define it
 ---@return number? error its standard error, 0 if the floor is exact
 function task:floor()
-  arguments.self("task:floor", self, task)
   return sources.with_problems(self, "floor"):floor()
 end
 
@@ -335,7 +322,6 @@ end
 ---     true
 ---@return boolean has_problems
 function task:has_problems()
-  arguments.self("task:has_problems", self, task)
   return self.kind.has_problems
 end
 
@@ -346,7 +332,6 @@ end
 ---     nil
 ---@return string? digits nil for a task in C, whose options say everything
 function task:hash()
-  arguments.self("task:hash", self, task)
   return self.source.hash
 end
 
@@ -357,7 +342,6 @@ end
 ---@return integer seed
 ---@return integer counter
 function task:random()
-  arguments.self("task:random", self, task)
   return self.seed, self.counter
 end
 
@@ -372,7 +356,6 @@ end
 ---@param seed integer
 ---@param counter integer
 function task:set_random(seed, counter)
-  arguments.self("task:set_random", self, task)
   arguments.check("task:set_random", "seed", "integer", seed, "counter", "integer", counter)
   self.seed, self.counter = seed, counter
 end
@@ -383,7 +366,6 @@ end
 ---     "addition"
 ---@return string name
 function task:name()
-  arguments.self("task:name", self, task)
   return self.kind.name
 end
 
@@ -393,7 +375,6 @@ end
 ---     641
 ---@return integer length
 function task:length()
-  arguments.self("task:length", self, task)
   return self.settings.length
 end
 
@@ -404,7 +385,6 @@ end
 ---     42
 ---@return integer longest
 function task:longest()
-  arguments.self("task:longest", self, task)
   local source = sources.with_problems(self, "longest")
   return source.longest and source:longest() or self.settings.length
 end
@@ -415,7 +395,6 @@ end
 ---     "#"
 ---@return string? stop nil if answers end at a known length instead
 function task:stop()
-  arguments.self("task:stop", self, task)
   return self.source.stop
 end
 
@@ -425,7 +404,6 @@ end
 ---     {length = 641, letters = 13, seed = 1}
 ---@return table options
 function task:options()
-  arguments.self("task:options", self, task)
   local options = {}
   for _, row in ipairs(self.kind.rows) do
     local value = self.settings[row[1]]
@@ -460,7 +438,6 @@ local VALIDATION <const> = options_of.define("ValidationOptions", {
 ---@param options? ValidationOptions
 ---@return fun(): tensor? next [rows, length], int32 ids; for a loop
 function task:validation(options)
-  arguments.self("task:validation", self, task)
   local o = options_of.check("task:validation", options, VALIDATION)
   local source = sources.with(self, "validation", "held_out")
   local length = o.length or self.settings.length
@@ -500,7 +477,6 @@ end
 ---     1	1
 ---@return {training: TextSize, validation: TextSize} size
 function task:size()
-  arguments.self("task:size", self, task)
   return sources.with(self, "size"):size()
 end
 
@@ -511,7 +487,6 @@ end
 ---     nil
 ---@return string? path nil without such a model
 function task:model()
-  arguments.self("task:model", self, task)
   return self.tokenizer.path
 end
 
@@ -526,7 +501,6 @@ end
 ---     false
 ---@return boolean yes
 function task:has_tokenizer()
-  arguments.self("task:has_tokenizer", self, task)
   return not self.tokenizer.is_of_ids
 end
 
@@ -536,7 +510,6 @@ end
 ---     "\0"
 ---@return string? prompt nil if it cannot begin one
 function task:beginning()
-  arguments.self("task:beginning", self, task)
   return self.source.beginning
 end
 
@@ -548,7 +521,6 @@ end
 ---@param text string
 ---@return task task
 function task:read(text)
-  arguments.self("task:read", self, task)
   arguments.check("task:read", "text", "string", text)
   return M.new(self.kind, self.settings, sources.of_text(self.source, self:encode(text)))
 end
@@ -557,6 +529,6 @@ function task:__tostring()
   return M.expression(self.kind, self:options())
 end
 
-arity.limit(task)
+arity.limit(task, "task")
 
 return M

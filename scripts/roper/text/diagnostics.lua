@@ -1,5 +1,6 @@
 --- Error reports for user code: the message with its line in the user's code, suggestions, and a
 --- traceback without the frames of this library.
+local arity = require "roper.options.arity"
 local core = require "roper.core"
 local names_of = require "roper.base.names"
 local escape = require "roper.base.escape"
@@ -114,9 +115,9 @@ local function frame_of(info, level, is_inner)
   frame.variables, frame.globals = {}, globals_of(info.func)
   if is_inner then
     local inner = debug.getinfo(level, "fn")
-    frame.called, frame.is_index = inner.func, inner.namewhat == "metamethod"
-      and inner.name == "index"
-    frame.first = select(2, debug.getlocal(level, 1))
+    frame.called = arity.original(inner.func)
+    frame.is_index = inner.namewhat == "metamethod" and inner.name == "index"
+    frame.first = select(2, debug.getlocal(level, frame.called == inner.func and 1 or -1))
   end
   local i, name, value = 1, debug.getlocal(level + 1, 1)
   while name do

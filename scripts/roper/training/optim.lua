@@ -1,6 +1,6 @@
 --- Optimizers and learning-rate schedules.
 local arguments = require "roper.options.arguments"
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local core = require "roper.core"
 local optimizer = require "roper.training.optimizer"
 local options_of = require "roper.options.rows"

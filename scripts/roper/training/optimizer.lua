@@ -1,7 +1,7 @@
 --- Optimizers: their declarations and their steps. An optimizer updates parameters by their
 --- gradients and keeps the state of each parameter by its index in the list of parameters.
 local arguments = require "roper.options.arguments"
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local core = require "roper.core"
 local options_of = require "roper.options.rows"
 local schemes = require "roper.position.scheme"
@@ -159,7 +159,6 @@ end
 ---@param done? fun() called after the updates, before Ctrl-C can take effect
 ---@param norm? number the norm of all gradients together, if it is known
 function Optimizer:step(parameters, done, norm)
-  arguments.self("Optimizer:step", self, Optimizer)
   arguments.check("step", "parameters", "table", parameters, "done", "function?", done,
     "norm", "number?", norm)
   core.interrupt_defer(advance, self, parameters, done, norm)
@@ -173,10 +172,9 @@ end
 ---     0.5
 ---@return number? rate nil before the first step
 function Optimizer:last_rate()
-  arguments.self("Optimizer:last_rate", self, Optimizer)
   return self.count > 0 and rate_at(self.options, self.count) or nil
 end
 
-arity.limit(Optimizer)
+arity.limit(Optimizer, "Optimizer")
 
 return M

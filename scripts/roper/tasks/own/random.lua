@@ -1,6 +1,6 @@
 --- Random numbers for the problems of a task in Lua.
 local arguments = require "roper.options.arguments"
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local core = require "roper.core"
 local options_of = require "roper.options.rows"
 
@@ -63,7 +63,6 @@ end
 ---@param list any[]
 ---@return any entry
 function TaskRandom:choice(list)
-  arguments.self("TaskRandom:choice", self, TaskRandom)
   arguments.check("choice", "list", "table", list)
   if #list == 0 then
     error("choice: expected a list with an entry, got an empty one", 2)
@@ -78,7 +77,6 @@ end
 ---@param list any[] is changed
 ---@return any[] list
 function TaskRandom:shuffle(list)
-  arguments.self("TaskRandom:shuffle", self, TaskRandom)
   arguments.check("shuffle", "list", "table", list)
   for i = #list, 2, -1 do
     local j = below(self, i) + 1
@@ -87,6 +85,6 @@ function TaskRandom:shuffle(list)
   return list
 end
 
-arity.limit(TaskRandom)
+arity.limit(TaskRandom, "TaskRandom")
 
 return M

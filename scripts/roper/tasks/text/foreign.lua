@@ -3,7 +3,7 @@
 local core = require "roper.core"
 local files = require "roper.system.file"
 local model = require "roper.tasks.text.model"
-local subprocess = require "roper.system.process"
+local process = require "roper.system.process"
 local temporary = require "roper.system.temporary"
 
 local M = {}
@@ -57,7 +57,7 @@ end
 local function ids_of(self, line)
   return temporary.with_file("line.txt", line .. "\n", function(path)
     local out = path:gsub("line%.txt$", "ids.txt")
-    subprocess.run("spm_encode", { "--model=" .. self.path, "--output_format=id",
+    process.run("spm_encode", { "--model=" .. self.path, "--output_format=id",
       "--input=" .. path, "--output=" .. out }, { package = "sentencepiece" })
     local ids = {}
     for id in (files.read(out) or ""):gmatch "%d+" do

@@ -93,15 +93,6 @@ local function read(data)
   return faithful and words or nil, bytes
 end
 
--- The fields of a message by number; the last of each, as in Protocol Buffers.
-local function last_fields(message)
-  local found = {}
-  for number, value in fields(message) do
-    found[number] = value
-  end
-  return found
-end
-
 -- Reads any model.
 local function read_any(data)
   local model = { words = {}, bytes = {} }
@@ -119,9 +110,9 @@ local function read_any(data)
       normalizer = value
     end
   end
-  model.begin = last_fields(trainer)[41] or 1
+  model.begin = values_of(trainer)[41] or 1
   model.begin = model.begin >= 0 and model.words[model.begin + 1] == "\0" and model.begin or nil
-  local spec = last_fields(normalizer)
+  local spec = values_of(normalizer)
   model.has_prefix, model.normalizer = spec[3] ~= 0, spec[1] or ""
   return model
 end

@@ -5,7 +5,7 @@
 local core = require "roper.core"
 local files = require "roper.system.file"
 local model = require "roper.tasks.text.model"
-local subprocess = require "roper.system.process"
+local process = require "roper.system.process"
 local tables = require "roper.base.tables"
 local temporary = require "roper.system.temporary"
 
@@ -51,7 +51,7 @@ function M.train(path, folder, vocabulary, texts)
     longest = math.max(longest, #line + 1)
   end
   write_lines(folder .. "/lines.txt", lines)
-  local ok, message = pcall(subprocess.run, "spm_train", { "--input=lines.txt",
+  local ok, message = pcall(process.run, "spm_train", { "--input=lines.txt",
     "--model_prefix=pieces", "--vocab_size=" .. vocabulary, "--max_sentence_length=" .. longest,
     "--eos_id=0", "--unk_id=1", "--bos_id=-1", "--pad_id=-1", "--byte_fallback=true",
     "--normalization_rule_name=identity", "--add_dummy_prefix=false",
@@ -94,7 +94,7 @@ end
 -- The ids of each line, as text.
 local function encoded(self, lines, folder)
   write_lines(folder .. "/lines.txt", lines)
-  subprocess.run("spm_encode", { "--model=" .. self.path, "--output_format=id",
+  process.run("spm_encode", { "--model=" .. self.path, "--output_format=id",
     "--input=" .. folder .. "/lines.txt", "--output=" .. folder .. "/ids.txt" },
     { package = PACKAGE })
   local text, list = files.read(folder .. "/ids.txt") or "", {}

@@ -1,7 +1,7 @@
 --- Formats values for printing: tensors with dtype, shape and aligned columns, tables sorted and
 --- nested, everything else like Lua.
 local arguments = require "roper.options.arguments"
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local numbers = require "roper.text.format.number"
 local escape = require "roper.base.escape"
 local options = require "roper.text.format.options"

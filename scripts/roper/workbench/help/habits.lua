@@ -1,6 +1,6 @@
 --- Hints in error messages for habits from PyTorch and Python: finds the row of `?pytorch` for the
 --- message and the line with the error, and suggests a colon if a method was called with a dot.
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local names_of = require "roper.base.names"
 local rows_of = require "roper.workbench.help.pytorch"
 local suggest = require "roper.base.suggest"

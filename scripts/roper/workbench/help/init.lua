@@ -1,6 +1,6 @@
 --- Help for `?name`, `??name`, `help(name)` and `apropos(word)`. A name is a variable of the
 --- session, or a name of the library, with or without its module or class.
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local escape = require "roper.base.escape"
 local pager = require "roper.workbench.help.pager"
 local render = require("roper.text.document.terminal").render

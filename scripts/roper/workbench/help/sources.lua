@@ -1,6 +1,6 @@
 --- Finds documentation comments by file, function and class. The comments of C functions are in a
 --- definition file that `make` writes.
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local comment_of = require "roper.workbench.help.comment"
 local diagnostics = require "roper.text.diagnostics"
 local files = require "roper.system.file"

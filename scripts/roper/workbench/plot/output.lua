@@ -1,6 +1,6 @@
 --- Writes a plot to a file, a string, a window or standard output.
 local folder = require "roper.system.file"
-local subprocess = require "roper.system.process"
+local process = require "roper.system.process"
 local terminal = require "roper.text.terminal"
 
 local M = {}
@@ -56,7 +56,7 @@ end
 -- removed, because another program reads it.
 local function through(name, svg, format, has_file)
   local program, package, command = table.unpack(PROGRAMS[format])
-  if not subprocess.has(program) then
+  if not process.has(program) then
     error(("%s: %s is not installed (apt-get install %s)%s"):format(name, program, package,
       has_file and "; .svg and .txt do not need it" or ""), 0)
   end
@@ -69,7 +69,7 @@ local function through(name, svg, format, has_file)
     end
   end })
   folder.write(picture, svg)
-  local output, ok, how, status = subprocess.output(command:format(picture, log))
+  local output, ok, how, status = process.output(command:format(picture, log))
   if not ok then
     error(("%s: %s failed (%s %d): %s"):format(name, program, how, status,
       folder.read(log):match "([^\n]*)%s*$"), 0)

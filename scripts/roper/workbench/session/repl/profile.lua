@@ -1,6 +1,6 @@
 --- Profiler: the number of calls and the time of each function, with and without its callees.
 -- Time in a coroutine counts for the function that resumed it.
-local arity = require "roper.base.arity"
+local arity = require "roper.options.arity"
 local diagnostics = require "roper.text.diagnostics"
 local clock = require "roper.system.clock"
 

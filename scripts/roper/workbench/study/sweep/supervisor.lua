@@ -8,7 +8,7 @@ local configuration = require "roper.workbench.study.experiment.configuration"
 local stored = require "roper.workbench.study.run.runs"
 local module_path = require "roper.system.module_path"
 local load_option = require "roper.options.load_option"
-local subprocess = require "roper.system.process"
+local process = require "roper.system.process"
 local tables = require "roper.base.tables"
 local workers = require "roper.workbench.study.sweep.worker"
 
@@ -174,7 +174,7 @@ end
 function Supervisor:start()
   local worker = { input = "" }
   local names = tables.map(self.trials, function(trial) return trial.name end)
-  subprocess.start(worker, subprocess.interpreter(), {
+  process.start(worker, process.interpreter(), {
     arguments = { "-l", "roper", "-e",
       "os.exit(require('roper.workbench.study.sweep.worker').main(), true)" },
     environment = variables(self.threads),

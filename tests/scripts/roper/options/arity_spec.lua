@@ -1,4 +1,4 @@
-local arity = require("roper.base.arity")
+local arity = require("roper.options.arity")
 
 describe("arity.limit", function()
   local function one(x)
@@ -31,6 +31,21 @@ describe("arity.limit", function()
     local object = setmetatable({}, Class)
     assert.equal("class", object:name())
     assert.error_matches(function() object:name(1) end, "name: expected at most 1 argument, got 2")
+  end)
+
+  it("lets methods reject objects of other classes", function()
+    local Class, Derived = {}, {}
+    Class.__index, Derived.__index = Class, setmetatable(Derived, Class)
+    function Class:count() return #self end
+    function Class.new(list) return setmetatable(list, Derived) end
+    arity.limit(Class, "Answer")
+    assert.equal(2, Class.new({ 1, 2 }):count())
+    local message = "count: expected an Answer, got %s; call it with a colon: object:count%%(...%%)"
+    for text, value in pairs({ ["a table"] = {}, ['"ab"'] = "ab", ["nil"] = false }) do
+      local ok, raised = pcall(function() Class.count(value or nil) end)
+      assert.is_false(ok)
+      assert.matches("arity_spec.lua:%d+: " .. message:format(text), raised)
+    end
   end)
 
   it("leaves other functions and values as they are, and is idempotent", function()
