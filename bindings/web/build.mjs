@@ -1,20 +1,16 @@
-// node build.mjs ENGINE FOLDER ARGPARSE: writes the pages to FOLDER, and the engine, the scripts, the
-// modules and the style to FOLDER/HASH, where HASH depends on all of their contents. Run it in the
-// root of the project.
+// node build.mjs ENGINE FOLDER ARGPARSE [SINGLE]: writes the pages to FOLDER; the engine, the
+// scripts and the modules of the pages to FOLDER/HASH, where HASH depends on all of their contents;
+// with SINGLE, each page as one file to this folder. Run it in the root of the project.
 import crypto from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import zlib from "node:zlib";
 import { Engine } from "./engine.mjs";
 import { Files } from "./files.mjs";
+import * as page from "./page.mjs";
 
-const [wasm, target, argparse] = process.argv.slice(2);
+const [wasm, target, argparse, alone] = process.argv.slice(2);
 const OWN = fs.readdirSync("bindings/web").sort();
-const MODULES = OWN.filter((name) => /\.(mjs|css)$/.test(name) && name !== "build.mjs");
-
-// A page loads nothing from elsewhere, and code of a user cannot become a script of the page.
-const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
-  + "style-src 'self' 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 // The files below a folder whose names match, by path.
 function* below(folder, pattern) {
@@ -30,8 +26,8 @@ function add(files, at, to = at) {
 }
 
 const files = new Files();
-const scripts = /^(?!scripts\/(packaging|experiments\/along_the_way)).*\.(lua|css|js)$/;
-for (const at of below("scripts", scripts)) add(files, at);
+const archived = /^(?!scripts\/(packaging|experiments\/along_the_way)).*\.(lua|css|js)$/;
+for (const at of below("scripts", archived)) add(files, at);
 for (const name of OWN.filter((name) => name.endsWith(".lua"))) add(files, `bindings/web/${name}`, `web/${name}`);
 for (const name of ["process.lua", "events.lua"])
   add(files, `bindings/web/system/${name}`, `scripts/roper/system/${name}`);
@@ -54,19 +50,32 @@ engine.ask({ execute: `
 if (problem) throw new Error(problem);
 files.put("/roper/build/library/native.lua", sources.get("/roper/build/library/native.lua").slice());
 
-const built = new Map([["roper.wasm", fs.readFileSync(wasm)], ["files.bin", files.pack()],
-  ...MODULES.map((name) => [name, fs.readFileSync(`bindings/web/${name}`)])]);
+// The pages: those of this folder, and lessons with live cells.
+engine.ask({ run: ["lesson", "--html", "/home/lessons"] });
+if (problem !== "Wrote /home/lessons/index.html\n") throw new Error(problem);
+const pages = OWN.filter((name) => name.endsWith(".html")).map((name) => [name, page.read(name)]);
+for (const name of sources.list("/home/lessons"))
+  pages.push([`lessons/${name}`, page.live(new TextDecoder().decode(sources.get(`/home/lessons/${name}`)))]);
+
+const parts = [["roper.wasm", fs.readFileSync(wasm)], ["files.bin", files.pack()]];
+const scripts = new Set(pages.flatMap(([, html]) => page.linked(html)).concat([...page.imports("worker.mjs")]));
+const built = [...parts, ...[...scripts].map((name) => [name, page.read(name)])];
 const hash = crypto.createHash("sha256");
 for (const [name, bytes] of built) hash.update(name).update(bytes);
-const digits = hash.digest("hex").slice(0, 12), folder = path.join(target, digits);
-fs.rmSync(target, { recursive: true, force: true });
-fs.mkdirSync(folder, { recursive: true });
-for (const [name, bytes] of built) {
-  fs.writeFileSync(path.join(folder, name), bytes);
-  if (bytes.length > 1e5)
-    console.log(`${name}: ${bytes.length >> 10} kB, brotli ${zlib.brotliCompressSync(bytes).length >> 10} kB`);
+const folder = hash.digest("hex").slice(0, 12);
+
+function write(at, bytes) {
+  fs.mkdirSync(path.dirname(at), { recursive: true });
+  fs.writeFileSync(at, bytes);
 }
-for (const name of OWN.filter((name) => name.endsWith(".html")))
-  fs.writeFileSync(path.join(target, name), fs.readFileSync(`bindings/web/${name}`, "utf8")
-    .replace(/(href|src)="([^":]+\.(css|mjs))"/g, `$1="${digits}/$2"`)
-    .replace('<meta charset="utf-8">', `$&<meta http-equiv="Content-Security-Policy" content="${POLICY}">`));
+
+fs.rmSync(target, { recursive: true, force: true });
+for (const [name, bytes] of built) write(path.join(target, folder, name), bytes);
+for (const [name, html] of pages)
+  write(path.join(target, name), page.served(html, path.posix.join(path.posix.relative(path.posix.dirname(name), "."), folder)));
+for (const [name, bytes] of parts)
+  console.log(`${name}: ${bytes.length >> 10} kB, brotli ${zlib.brotliCompressSync(bytes).length >> 10} kB`);
+if (alone) {
+  const engine = page.embedded(parts);
+  for (const [name, html] of pages) write(path.join(alone, name), page.single(html, engine));
+}

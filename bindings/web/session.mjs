@@ -11,6 +11,8 @@
 //   progress(lines)       the current lines of a long job, none at its end
 // Text and HTML come from roper, which escapes what it takes from data.
 
+import { part, script } from "./parts.mjs";
+
 export class Session {
   #worker;
   #options;
@@ -28,35 +30,46 @@ export class Session {
   }
 
   #start() {
-    const { onState, environment, suspends } = this.#options;
-    this.#worker = new Worker(new URL("worker.mjs", import.meta.url), { type: "module", name: "roper" });
+    const { onState } = this.#options;
     onState("loading");
-    this.ready = new Promise((resolve, reject) => {
-      this.#worker.onmessage = ({ data }) => this.#receive(data, resolve, reject);
-      this.#worker.onerror = (event) => this.#receive({ state: "failed", error: event.message }, resolve, reject);
-    });
-    this.ready.catch(() => {});
-    const url = (name) => new URL(name, import.meta.url).href;
-    this.#worker.postMessage({ engine: url("roper.wasm"), archive: url("files.bin"), environment, suspends });
+    this.#worker = undefined;
+    this.ready = new Promise((resolve, reject) => this.#open(resolve, reject).catch(reject));
+    this.ready.catch(() => onState("failed"));
+  }
+
+  async #open(resolve, reject) {
+    const { environment, suspends } = this.#options;
+    const [address, engine, archive] = await Promise.all([script("worker.mjs"), part("roper.wasm"), part("files.bin")]);
+    const type = address.startsWith("blob:") ? "classic" : "module"; // a page from disk starts no module of a blob
+    const worker = new Worker(address, { type, name: "roper" });
+    worker.onmessage = ({ data }) => this.#receive(data, resolve, reject);
+    worker.onerror = (event) => this.#receive({ state: "failed", error: event.message }, resolve, reject);
+    worker.postMessage({ engine, archive, environment, suspends });
+    this.#worker = worker;
   }
 
   #receive(data, resolve, reject) {
     const { onState, onFailure } = this.#options;
     if (data.state) {
-      onState(data.state);
-      if (data.state === "ready") resolve({ suspends: data.suspends });
-      else reject(new Error(data.error));
+      if (data.state === "ready") {
+        onState("ready");
+        resolve({ suspends: data.suspends });
+      } else reject(new Error(data.error));
     } else if (data.failure) onFailure(data.failure);
     else {
       const request = this.#waiting.get(data.id);
       if (data.output !== undefined) request?.handlers.output?.(data.output, data.stream);
       else if (data.message) this.#show(data.message, request?.handlers ?? {});
       else {
-        this.#waiting.delete(data.id);
+        this.#settle(data.id, { ...data.reply, milliseconds: data.milliseconds });
         if (this.#waiting.size === 0) onState("ready");
-        request?.resolve({ ...data.reply, milliseconds: data.milliseconds });
       }
     }
+  }
+
+  #settle(id, reply) {
+    this.#waiting.get(id)?.resolve(reply);
+    this.#waiting.delete(id);
   }
 
   #show({ kind, data, lines, ...more }, handlers) {
@@ -70,8 +83,11 @@ export class Session {
   async #request(request, handlers = {}) {
     const id = this.#count++;
     const answer = new Promise((resolve) => this.#waiting.set(id, { resolve, handlers }));
-    if (this.#waiting.size === 1) this.ready.then(() => this.#waiting.size > 0 && this.#options.onState("busy"));
-    this.ready.then(() => this.#worker.postMessage({ id, ...request }));
+    this.ready.then(() => {
+      if (!this.#waiting.has(id)) return;
+      this.#options.onState("busy");
+      this.#worker.postMessage({ id, ...request });
+    }, ({ message }) => this.#settle(id, { error: `the engine cannot be loaded: ${message}` }));
     return answer;
   }
 
@@ -109,10 +125,16 @@ export class Session {
     return this.#request({ ask: { inspect: text } });
   }
 
+  // What cells of lessons ask, { claim }, { figure } or { line: { line, check, conditions } }:
+  // scripts/roper/workbench/lesson/live.lua describes the replies.
+  lesson(request) {
+    return this.#request({ ask: { lesson: request } });
+  }
+
   // Stops the running code, which then fails with the error "interrupted". A second call during the
   // same request also stops code that catches the error.
   interrupt() {
-    this.#worker.postMessage({ interrupt: true });
+    this.#worker?.postMessage({ interrupt: true });
   }
 
   // Starts a new engine: no variables, the same files.
@@ -123,7 +145,7 @@ export class Session {
   // Ends the worker and starts another. Variables and files are lost. For code that `interrupt`
   // cannot stop.
   restart() {
-    this.#worker.terminate();
+    this.#worker?.terminate();
     for (const { resolve } of this.#waiting.values()) resolve({ error: "the session was ended" });
     this.#waiting.clear();
     this.#start();
@@ -132,6 +154,7 @@ export class Session {
   // The files of the session, all below /home. Answered also while code runs.
   files = {
     list: () => this.#files("list", "/home"),
+    times: () => this.#files("times", "/home"), // [path, time of the last change], ...
     read: (path) => this.#files("read", `/home/${path}`),
     write: (path, bytes) => this.#files("write", `/home/${path}`, bytes),
     remove: (path) => this.#files("remove", `/home/${path}`),

@@ -1,8 +1,8 @@
 -- luacheck: globals arg
 -- Runs once at the start of the engine. Returns the function that answers a request, a line of
 -- JSON: {"execute": code}, {"is_complete": code}, {"complete": text}, {"inspect": text} for the
--- session, {"run": arguments} for a command line, {"race": options},
--- {"script": [path, argument ...]} for a Lua file.
+-- session, {"lesson": request} of `lesson/live.lua`, {"race": options}, {"run": arguments} for a
+-- command line, {"script": [path, argument ...]} for a Lua file.
 local host = require "host"
 
 package.path = "/roper/?.lua;/roper/scripts/?.lua;/roper/scripts/?/init.lua;"
@@ -42,6 +42,10 @@ function requests.run(arguments)
   local main = require("roper.workbench.session.cli").main
   local ok, result = require("roper.text.eval").call(main, arguments)
   return { status = ok and result or nil, error = not ok and result.message or nil }
+end
+
+function requests.lesson(request)
+  return require("roper.workbench.lesson.live").answer(session().globals, request)
 end
 
 function requests.script(words)

@@ -1,5 +1,6 @@
 # make deps-web   install what make web needs; download and check the sources of Lua and jansson
 # make web        write the workbench as a folder of static pages to build/web
+# make web-single  also write each page to build/web-single, as one file that works without a server
 # make test-web   test it in Node.js and Chromium
 
 WEB := $(BUILD)/web
@@ -14,7 +15,7 @@ fetch = mkdir -p $(WASM) && test -f $(WASM)/$(notdir $(1)) || \
   /usr/lib/apt/apt-helper download-file http://deb.debian.org/debian/pool/main/$(1) $(WASM)/$(notdir $(1)) SHA256:$(2) && \
   tar -C $(WASM) -xzf $(WASM)/$(notdir $(1))
 
-.PHONY: deps-web web test-web
+.PHONY: deps-web web web-single test-web
 deps-web:
 	@$(call deps,$(WEB_PACKAGES) $(WEB_TEST_PACKAGES))
 	@$(call fetch,l/lua5.4/lua5.4_5.4.4.orig.tar.gz,164c7849653b80ae67bec4b7473b884bf5cc8d2dca05653475ec2ed27b9ebf61)
@@ -78,10 +79,14 @@ $(WASM)/jansson/%.o: $(JANSSON_SOURCES)/%.c
 	@mkdir -p $(@D)
 	$(WASM_CC) $(WASM_FLAGS) -w -DHAVE_CONFIG_H -c -o $@ $<
 
+WEB_BUILD = node bindings/web/build.mjs $< $(WEB) /usr/share/lua/5.4/argparse.lua
 web: $(WASM)/roper.wasm
-	node bindings/web/build.mjs $< $(WEB) /usr/share/lua/5.4/argparse.lua
+	$(WEB_BUILD)
 
-test-web: web
+web-single: $(WASM)/roper.wasm
+	$(WEB_BUILD) $(BUILD)/web-single
+
+test-web: web-single
 	@$(call deps,$(WEB_TEST_PACKAGES))
 	node --test tests/web/
 	node tests/web/specs.mjs

@@ -27,10 +27,16 @@ async function start() {
     } });
 }
 
+// A response with a part of the page, given by its address or its bytes.
+async function load(found) {
+  return typeof found === "string" ? fetch(found)
+    : new Response(found, { headers: { "content-type": "application/wasm" } });
+}
+
 async function open(first) {
   options = first;
-  const archive = fetch(options.archive).then((response) => response.arrayBuffer());
-  module = await WebAssembly.compileStreaming(fetch(options.engine));
+  const archive = load(options.archive).then((response) => response.arrayBuffer());
+  module = await WebAssembly.compileStreaming(load(options.engine));
   files.unpack(new Uint8Array(await archive));
   await start();
   postMessage({ state: "ready", suspends: engine.suspends });
@@ -39,6 +45,7 @@ async function open(first) {
 // What the page does with the files of the user.
 const fileRequests = {
   list: (path) => files.list(path),
+  times: (path) => files.list(path).map((name) => [name, files.node(`${path}/${name}`).time]),
   read: (path) => files.get(path).slice(),
   write: (path, bytes) => files.put(path, bytes),
   remove: (path) => files.remove(path),

@@ -124,14 +124,16 @@ function blocks.listing(_, node)
 end
 
 function blocks.transcript(_, node)
-  return h.pre { class = "code", tables.map(node.pieces, function(piece)
-    return { h.b { code_lines("> " .. piece.source:gsub("\n", "\n  ")) },
-      piece.output and code_lines(piece.output) }
-  end) }
+  local sources = tables.map(node.pieces, function(piece) return piece.source end)
+  return h.pre { class = "code", ["data-source"] = table.concat(sources, "\n"),
+    tables.map(node.pieces, function(piece)
+      return { h.b { code_lines("> " .. piece.source:gsub("\n", "\n  ")) },
+        piece.output and h.samp { code_lines(piece.output) } }
+    end) }
 end
 
 function blocks.check(self, node)
-  return h.p { class = node.class, self:checked(node) }
+  return h.p { class = node.class, ["data-source"] = node.source, self:checked(node) }
 end
 
 -- A row of a table. The first cell of a row names it.
@@ -169,7 +171,8 @@ function blocks.figure(self, node)
         return tag .. (name and not rest:find(" aria-label=", 1, true) and name or "") .. rest
       end, 1)))
   end
-  return h.figure { picture, node.caption and h.figcaption { self:inline(node.caption) } }
+  return h.figure { ["data-source"] = node.source, picture,
+    node.caption and h.figcaption { self:inline(node.caption) } }
 end
 
 function blocks.details(self, node)

@@ -150,7 +150,7 @@ function M.listing(text, class)
   return { kind = "listing", text = text, class = class or "code" }
 end
 
---- Lines of Lua with their output.
+--- Lines of Lua with their output. Pages keep the lines in an attribute.
 ---@param pieces {source: string, output: string?}[]
 ---@param indent integer? spaces before it in a terminal; 0 by default
 ---@return table|false block
@@ -162,10 +162,19 @@ end
 ---@param holds boolean
 ---@param text any
 ---@param detail any? shown dim after the text
----@param class string? its class on pages; "check" by default
 ---@return table block
-function M.check(holds, text, detail, class)
-  return { kind = "check", holds = holds, text = text, detail = detail, class = class or "check" }
+function M.check(holds, text, detail)
+  return { kind = "check", holds = holds, text = text, detail = detail, class = "check" }
+end
+
+--- The result of a condition in Lua. Pages keep its source in an attribute.
+---@param holds boolean
+---@param source string
+---@param detail any? shown dim after the source
+---@return table block
+function M.claim(holds, source, detail)
+  return { kind = "check", holds = holds, text = source, detail = detail, class = "claim",
+    source = source }
 end
 
 ---@class DocumentTable
@@ -191,9 +200,10 @@ end
 --- A picture.
 ---@param draw fun(format: "text"|"svg"): any returns lines, or SVG as text or as an element
 ---@param caption any?
+---@param source string? the Lua that draws it, which pages keep in an attribute
 ---@return table block
-function M.figure(draw, caption)
-  return { kind = "figure", draw = draw, caption = caption }
+function M.figure(draw, caption, source)
+  return { kind = "figure", draw = draw, caption = caption, source = source }
 end
 
 --- Blocks that a page folds below a summary. A terminal shows them too, unless the option

@@ -142,9 +142,11 @@
     }
   }
 
+  // The hints with a condition.
+  const conditions = (question) => [...question.querySelectorAll(".hints > li[data-if]")];
+
   // The hint for a wrong answer: one whose condition is true, or the next without a condition.
   function hintFor(question, it) {
-    const list = [...question.querySelectorAll(".hints > li")];
     const fits = ({ dataset }) => {
       try {
         return evaluate(dataset.if, { it }) === true;
@@ -152,15 +154,18 @@
         return false;
       }
     };
-    const fitting = list.find((hint) => hint.dataset.if && fits(hint));
-    if (fitting) return fitting;
-    const further = list.filter((hint) => !hint.dataset.if);
+    return conditions(question).find(fits) ?? furtherHint(question);
+  }
+
+  function furtherHint(question) {
+    const further = [...question.querySelectorAll(".hints > li:not([data-if])")];
     const tries = Number(question.dataset.tries ?? 0);
     question.dataset.tries = tries + 1;
     return further[Math.min(tries, further.length - 1)];
   }
 
-  function start(question, lesson) {
+  // judgeLine(question, line): the verdict of the session on an answer in Lua
+  function start(question, lesson, judgeLine) {
     const { kind, expect, within, names, wanted } = question.dataset;
     const expected = Number(expect), answer = question.querySelector("details.answer");
     const status = make("p", { className: "status" });
@@ -172,6 +177,16 @@
       answer.open = true;
     }
 
+    function refuse(hint) {
+      question.dataset.state = "wrong";
+      status.replaceChildren("Not yet. ", ...hint.cloneNode(true).childNodes);
+    }
+
+    function reject(said) {
+      question.dataset.state = "malformed";
+      status.replaceChildren(said);
+    }
+
     function judge(it, isRight) {
       if (isRight) {
         solve(kind === "number" && it !== expected
@@ -179,11 +194,29 @@
         const ids = new Set(load()[lesson]).add(question.id);
         change(lesson, [...ids]);
         showProgress();
-      } else {
-        question.dataset.state = "wrong";
-        status.replaceChildren("Not yet. ",
-          ...hintFor(question, it).cloneNode(true).childNodes);
+      } else refuse(hintFor(question, it));
+    }
+
+    function judgeNumber(text) {
+      let it;
+      try {
+        it = evaluate(text, JSON.parse(names));
+      } catch {
+        it = NaN;
       }
+      if (typeof it === "number" && !Number.isNaN(it)) {
+        judge(it, isNear(it, expected, Number(within)));
+      } else reject(`The question expects ${wanted}.`);
+    }
+
+    async function judgeInSession(line) {
+      status.replaceChildren("…");
+      const verdict = await judgeLine(question, line);
+      const { error, failure, hint, shown } = verdict;
+      if (verdict.kind === "right") solve(`Right.${shown ? ` ${shown}` : ""}`);
+      else if (verdict.kind === "wrong") refuse(hint ? conditions(question)[hint - 1] : furtherHint(question));
+      else if (verdict.kind === "incomplete") reject("The line is incomplete.");
+      else reject(error ?? failure ?? `The question expects a line of Lua${shown ? `: ${shown}` : "."}`);
     }
 
     if (kind === "choice") {
@@ -196,21 +229,10 @@
       answer.before(status);
     } else {
       const input = make("input", { type: "text", autocomplete: "off", spellcheck: false,
-        ariaLabel: "Your answer", placeholder: "0.5 or math.cos(1)" });
+        ariaLabel: "Your answer", placeholder: judgeLine ? "a line of Lua" : "0.5 or math.cos(1)" });
       const form = make("form", { onsubmit(event) {
         event.preventDefault();
-        let it;
-        try {
-          it = evaluate(input.value, JSON.parse(names));
-        } catch {
-          it = NaN;
-        }
-        if (typeof it === "number" && !Number.isNaN(it)) {
-          judge(it, isNear(it, expected, Number(within)));
-        } else {
-          question.dataset.state = "malformed";
-          status.replaceChildren(`The question expects ${wanted}.`);
-        }
+        (judgeLine ? judgeInSession : judgeNumber)(input.value);
       } }, input, make("button", {}, "Check"));
       answer.before(form, status);
     }
@@ -220,6 +242,14 @@
   const { lesson } = document.querySelector("main").dataset;
   for (const question of document.querySelectorAll(".question[data-kind]")) start(question, lesson);
   showProgress();
+
+  // Live cells bring a session, which judges lines of Lua.
+  addEventListener("session", ({ detail }) => {
+    for (const question of document.querySelectorAll(".question[data-check]")) {
+      question.querySelector("p.check").remove();
+      start(question, lesson, detail.judge);
+    }
+  });
 
   // Only what scrolls is a stop of the Tab key.
   function markScrolling() {

@@ -2,8 +2,9 @@
 --- ones in the browser; without it, pages show the question and, folded, its answer.
 ---
 --- An element of class "question" has the data of its question: data-kind, data-expect,
---- data-within, data-names, the numbers among the variables of the lesson, and data-wanted, what an
---- answer should be. Each item of its list of hints may have a condition, in data-if.
+--- data-within, data-names, the numbers among the variables of the lesson, data-wanted, what an
+--- answer should be, and data-check, of a line of Lua, which needs a session. Each item of its list
+--- of hints may have a condition, in data-if.
 local core = require "roper.core"
 local document = require "roper.text.document"
 local markup = require "roper.text.markup"
@@ -56,9 +57,10 @@ function M.question(question, where, scope, render)
     ["data-within"] = is_number and question.within,
     ["data-names"] = is_number and where.names,
     ["data-wanted"] = is_number and questions.wanted(question),
+    ["data-check"] = question.check,
     render(show.question(question, where.head)),
-    is_checked and hints(question, render),
-    question.kind == "line" and render(document.paragraph({ "Its answer is a line of Lua: run ",
+    question.kind ~= "open" and hints(question, render),
+    question.check and render(document.paragraph({ "Its answer is a line of Lua: run ",
       document.code(("./roper lesson %s %d"):format(where.lesson, where.step)),
       " in a terminal." }, "check")),
     render(document.details("Answer", show.answer(question), "answer")) }

@@ -31,7 +31,7 @@ end
 function M.figure(figure, scope)
   return document.figure(function(format)
     return format == "svg" and steps.draw(figure, scope, "svg") or on_terminal(figure, scope)
-  end, document.prose(figure.caption))
+  end, document.prose(figure.caption), steps.unindented(figure.draw))
 end
 
 --- A question with its choices.
@@ -66,7 +66,7 @@ end
 ---@param result table from `step.run`
 function M.results(result)
   return { document.transcript(result.transcript), tables.map(result.claims, function(claim)
-    return document.check(claim.holds, claim.text, "measured: " .. claim.value, "claim")
+    return document.claim(claim.holds, claim.text, "measured: " .. claim.value)
   end), result.identity and report.document(result.identity) }
 end
 

@@ -174,8 +174,9 @@ describe("lesson pages", function()
       for i, step in ipairs(lesson.steps) do
         local section = text:match(('<section id="step%%-%d".-</section>'):format(i))
         local place = ("%s, step %d"):format(lesson.name, i)
-        local _, claims = section:gsub('<p class="claim">', "")
-        local picture, caption = section:match("<figure>(<svg .*)<figcaption>(.-)</figcaption>")
+        local _, claims = section:gsub('<p class="claim"[^>]*>', "")
+        local picture, caption = section:match(
+          "<figure[^>]*>(<svg .*)<figcaption>(.-)</figcaption>")
         local formula = section:match('<div class="formula')
         assert.equal(step.formula ~= nil, formula ~= nil, place)
         assert.equal(#step.claims, claims, place)
@@ -232,7 +233,7 @@ describe("lesson pages", function()
           rooms = rooms + (question.kind ~= "line" and not question.choices and 1 or 0)
         end
       end
-      assert.equal(pictures, select(2, text:gsub("<figure>", "")), lesson.name)
+      assert.equal(pictures, select(2, text:gsub("<figure%f[ >]", "")), lesson.name)
       assert.equal(rooms, select(2, text:gsub('class="room"', "")), lesson.name)
     end
   end)
@@ -251,12 +252,18 @@ describe("lesson pages", function()
     local text = scratch.read(scratch.path("folding/asking.html")):match("<section id=.*</section>")
     html.check("<div>" .. text .. "</div>")
     local open = text:gsub("<details.-</details>", ""):gsub('<ul class="hints".-</ul>', "")
-    assert.truthy(open:find("<figure><svg .*figured.*first%?.*one way.*other way.*then%?"), open)
+    assert.truthy(open:find("<figure[^>]*><svg .*figured.*first%?.*one way.*other way.*then%?"),
+      open)
     for _, part in ipairs({ "answered", ">42", "x == 42", "cos(m)", "after all", "hinted" }) do
       assert.is_nil(open:find(part, 1, true), part)
     end
+    -- for live cells
+    assert.truthy(text:find('<pre class="code" data-source="x = 6 * 7\nx">', 1, true))
+    assert.truthy(text:find('<p class="claim" data-source="x == 42">', 1, true))
+    assert.truthy(text:find('<figure data-source="return plot.line({1, 2}, {format = format})">', 1,
+      true))
     local results = text:match('<details class="results"><summary>Code and checks</summary>(.*)')
-    local code = results:match('<pre class="code">(.-)</pre>')
+    local code = results:match('<pre class="code"[^>]*>(.-)</pre>')
     assert.equal("&gt; x = 6 * 7\n&gt; x\n42\n", (code:gsub("<[^>]*>", "")))
     assert.equal(3, select(2, code:gsub('<span class="line"', "")))
     assert.truthy(results:find('<details class="checks"><summary>.-holds exactly; residuals'))
@@ -268,7 +275,7 @@ describe("lesson pages", function()
     assert.is_nil(text:match("<h1>(.-)<section"):find("<figure", 1, true))
     assert.truthy(text:match('<section id="step%-1"(.-)</section>'):find("<p>.-</p>.-<figure"))
     text = read("relative-score")
-    assert.truthy(text:match("<h1>(.-)<section"):find('<figure>.-From <a href="#step%-2">step 2'))
+    assert.truthy(text:match("<h1>(.-)<section"):find('<figure.-From <a href="#step%-2">step 2'))
   end)
 
   it("escape HTML in texts", function()

@@ -1,0 +1,205 @@
+// The lessons' pages in headless Chromium: all cells, changed cells, exercises, what the browser
+// keeps, and pages of one file opened from disk.
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { find, serve, start } from "./chromium.mjs";
+
+const build = path.resolve(import.meta.dirname, "../../build");
+const folder = path.join(build, "web"), alone = path.join(build, "web-single");
+const program = find();
+const server = await serve(folder), browser = program && start(program);
+const inBrowser = { skip: !program && "no browser is installed (apt-get install chromium)" };
+
+after(async () => {
+  await browser?.close();
+  server.close();
+});
+
+// What a reader sees of the cells of a page, and buttons to press.
+const HELPERS = `
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const cells = () => all(".cell").map((element) => ({ element, step: element.closest("section").id,
+    editor: element.querySelector("textarea"), output: element.querySelector(".output").textContent,
+    status: element.querySelector("[role=status]").textContent,
+    button: (name) => all("button", element).find((one) => one.textContent === name),
+    claims: all("p.claim", element.closest("section")).map((claim) => claim.textContent) }));
+  const settled = () => new Promise((resolve) => {
+    const look = () => document.body.dataset.state === "busy" ? setTimeout(look, 10) : resolve();
+    look();
+  });
+  const run = (cell) => { cell.button("Run").click(); return settled(); };
+  const change = (cell, from, to) => {
+    cell.editor.value = cell.editor.value.replace(from, () => to);
+    cell.editor.dispatchEvent(new Event("input"));
+  };`;
+
+// Evaluates the body of an asynchronous function in a page.
+function act(page, body) {
+  return page.evaluate(`(async () => { ${HELPERS}; ${body} })()`);
+}
+
+async function open(name, origin = server.address) {
+  const page = await browser.page(origin);
+  await page.open(`lessons/${name}.html`);
+  await page.until("document.body?.dataset.state === 'ready'");
+  return page;
+}
+
+async function close(page) {
+  assert.deepEqual(page.problems, []);
+  await page.close();
+}
+
+const names = fs.readdirSync(path.join(folder, "lessons")).filter((name) => !/^(index|sources)\./.test(name))
+  .map((name) => name.replace(".html", ""));
+
+test("all cells of all lessons run, as recorded, and their claims hold", inBrowser, async () => {
+  let cells = 0, claims = 0;
+  for (const name of names) {
+    const page = await open(name);
+    assert.equal(page.requests.some((url) => url.endsWith(".wasm")), false, "the engine starts at the first Run");
+    const { found, recorded } = await act(page, `
+      const recorded = cells().map(({ output }) => output);
+      await run(cells().at(-1));
+      return { recorded, found: cells() };`);
+    for (const [i, { step, status, output, claims: texts }] of found.entries()) {
+      assert.match(status, /^Ran in [\d.]+ m?s(; its( \d+)? claims? holds?)?\.$/, `${name} ${step}: ${output}`);
+      assert.equal(output.trimEnd(), recorded[i].trimEnd(), `${name} ${step}`);
+      for (const text of texts) assert.match(text, /^✓ .* holds here and now, measured: /s, `${name} ${step}`);
+      claims += texts.length;
+    }
+    cells += found.length;
+    await close(page);
+  }
+  assert.ok(names.length >= 16 && cells >= 95 && claims >= 180, `${names.length} ${cells} ${claims}`);
+});
+
+test("a changed cell says which claims fail, and Reset restores it", inBrowser, async () => {
+  const page = await open("rotation");
+  const seen = await act(page, `
+    const first = () => cells()[0], recorded = first().output, claim = first().claims[0];
+    const svg = () => first().element.closest("section").querySelector("figure svg").outerHTML;
+    change(first(), "- y * s", "+ y * s");
+    const before = first().status;
+    await run(cells()[1]);
+    const failing = first(), figure = svg();
+    change(first(), "x, y = turn", "x, y = no_such_turn");
+    await run(first());
+    const broken = first(), below = cells()[1].status;
+    first().button("Reset").click();
+    const restored = first();
+    await run(first());
+    return { recorded, claim, before, failing, broken, below, restored, last: first(), hasChanged: figure !== svg() };`);
+  assert.match(seen.claim, /^✓ .* measured: /s);
+  assert.match(seen.before, /^Changed; the output is that of the lesson/);
+  assert.match(seen.failing.status, /; its claim fails\.$/);
+  assert.match(seen.failing.claims[0], /^✗ .* fails here and now, measured: 2$/s);
+  assert.notEqual(seen.failing.output, seen.recorded);
+  assert.match(seen.broken.output, /undefined variable "no_such_turn"/);
+  assert.match(seen.broken.claims[0], /not checked, because the code fails$/);
+  assert.match(seen.below, /^The code above has changed/);
+  assert.equal(seen.restored.output, seen.recorded);
+  assert.equal(seen.restored.claims[0], seen.claim);
+  assert.match(seen.last.status, /its claim holds\.$/);
+  assert.equal(seen.hasChanged, true);
+  await close(page);
+});
+
+test("Ctrl+Enter runs a cell, Stop ends it, and Escape leaves it", inBrowser, async () => {
+  const page = await open("rotation");
+  await act(page, `change(cells()[0], /[^]*/, "print 'on'\\nwhile true do end"); cells()[0].editor.closest("details").open = true; cells()[0].editor.focus();`);
+  await page.press("Enter", { modifiers: 2 });
+  await page.until(`document.querySelector(".output").textContent === "on\\n"`);
+  await act(page, `cells()[0].button("Stop").click(); await settled();`);
+  assert.match(await act(page, "return cells()[0].output"), /^on\ninterrupted\n/);
+  await page.press("Escape");
+  assert.equal(await page.evaluate("document.activeElement === document.body"), true);
+  await close(page);
+});
+
+test("an answer in Lua is judged in the reader's session", inBrowser, async () => {
+  const page = await open("rotation");
+  const answer = (line) => act(page, `
+    const question = document.querySelector(".question[data-check]");
+    question.querySelector("input").value = ${JSON.stringify(line)};
+    question.querySelector("form").requestSubmit();
+    const status = question.querySelector(".status");
+    while (status.textContent === "…") await new Promise((resolve) => setTimeout(resolve, 10));
+    return status.textContent;`);
+  assert.match(await answer("{3, 4}"), /^Not yet\. /);
+  assert.match(await answer("{turn(3, 4"), /incomplete/);
+  assert.match(await answer("{turn(3, 4, 180)}"), /^Right\./);
+  assert.match(await answer("turn(3"), /incomplete/);
+  await close(page);
+});
+
+test("changed cells and files are kept until they are removed", inBrowser, async () => {
+  let page = await open("rotation");
+  await act(page, `change(cells()[0], /[^]*/, "file = io.open('kept.txt', 'w') file:write('mine') file:close()"); await run(cells()[0]);`);
+  await page.until(`new Promise((resolve) => indexedDB.open("roper").onsuccess = ({ target }) =>
+    target.result.transaction("files").objectStore("files").getAllKeys().onsuccess = ({ target }) => resolve(target.result.length > 0))`);
+  await page.open("lessons/rotation.html");
+  await page.until("document.body?.dataset.state === 'ready'");
+  const seen = await act(page, `
+    const kept = cells()[0].editor.value;
+    change(cells()[0], /[^]*/, "io.open('kept.txt'):read 'a'");
+    await run(cells()[0]);
+    const { output } = cells()[0];
+    cells()[0].button("Reset").click();
+    return { kept, output };`);
+  assert.match(seen.kept, /^file = io\.open/);
+  assert.match(seen.output, /mine/);
+  await page.open("lessons/rotation.html");
+  await page.until("document.body?.dataset.state === 'ready'");
+  assert.match(await act(page, "return cells()[0].editor.value"), /^function turn/);
+  await close(page);
+});
+
+test("a page works without the engine", inBrowser, async () => {
+  const copy = fs.mkdtempSync(path.join(os.tmpdir(), "roper-web-"));
+  fs.cpSync(folder, copy, { recursive: true, filter: (file) => !file.endsWith(".wasm") });
+  const other = await serve(copy);
+  const page = await open("rotation", other.address);
+  await act(page, "await run(cells()[0])");
+  const [cell] = await act(page, "return cells()");
+  assert.match(cell.output, /the engine cannot be loaded/);
+  assert.match(await page.evaluate("document.querySelector('.question').textContent"), /Rotate/);
+  await page.close();
+  other.close();
+  fs.rmSync(copy, { recursive: true });
+});
+
+test("a page of one file works from disk", inBrowser, async () => {
+  const page = await open("ten-minutes", `${pathToFileURL(alone)}/`);
+  const found = await act(page, "await run(cells().at(-1)); return cells()");
+  for (const { status, claims, output } of found) {
+    assert.match(status, /^Ran in /, output);
+    for (const text of claims) assert.match(text, /^✓/);
+  }
+  assert.equal(page.requests.filter((url) => !/^(blob|data):/.test(url)).length, 1, page.requests.join("\n"));
+  await close(page);
+});
+
+test("a page loads nothing but its own files and runs no other script", inBrowser, async () => {
+  const page = await open("rotation");
+  const { result } = await page.send("Runtime.evaluate", { awaitPromise: true, returnByValue: true,
+    allowUnsafeEvalBlockedByCSP: false, expression: `(async () => {
+    window.reached = [];
+    const refused = [];
+    addEventListener("securitypolicyviolation", (event) => refused.push(event.violatedDirective));
+    document.body.append(Object.assign(document.createElement("script"), { textContent: "reached.push('script')" }));
+    document.body.insertAdjacentHTML("beforeend", "<img src='x' onerror='reached.push(1)'><a href='javascript:reached.push(2)'>x</a>");
+    document.body.lastChild.click();
+    try { new Function("reached.push('eval')")(); } catch (failure) { refused.push(failure.name); }
+    await fetch("http://127.0.0.2/").catch(() => {});
+    while (new Set(refused).size < 6) await new Promise((resolve) => setTimeout(resolve, 10));
+    return { refused: [...new Set(refused)].sort(), reached };
+  })()` });
+  assert.deepEqual(result.value, { reached: [], refused: ["EvalError", "connect-src", "img-src", "script-src",
+    "script-src-attr", "script-src-elem"] });
+  await page.close();
+});
