@@ -8,10 +8,8 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- The modules of a model by their names in a trace: that of the model itself is its class.
----@param model Module
----@return table<string, Module>
-function M.by_name(model)
+-- The modules of a model by their names in a trace: that of the model itself is its class.
+local function by_name(model)
   local found = {}
   for _, entry in ipairs(model:named_modules()) do
     local name = entry.module == model and getmetatable(model).name or entry.name
@@ -61,7 +59,7 @@ end
 ---@return any ... the results of f
 function Module:with_hooks(list, f, ...)
   arguments.check("with_hooks", "list", "table", list, "f", "callable", f)
-  local modules = M.by_name(self)
+  local modules = by_name(self)
   local outputs = tables.merged(hooks.outputs)
   for name, hook in pairs(list) do
     local module = modules[name]

@@ -122,6 +122,32 @@ end
 M.FIELDS = { "rope_theta", "rope_scaling", "rope_parameters", "rotary_emb_base", "rotary_pct",
   "partial_rotary_factor", "max_position_embeddings", ORIGINAL }
 
+-- Sets the fraction of rotated features of a scheme.
+local function set_fraction(path, given, object, scheme, o)
+  local share, field = object.partial_rotary_factor, "partial_rotary_factor"
+  if share == nil or share == NULL then
+    field = given.rotary_pct ~= nil and "rotary_pct" or field
+    share = given[field]
+  end
+  if share == nil or share == NULL then
+    share = o.partial or 1
+  end
+  local is_number = type(share) == "number" and share >= 0 and share <= 1
+  if not is_number or not o.partial and share ~= 1 and scheme.type ~= "proportional" then
+    config.refuse(path, field, share, o.partial and "a number from 0 to 1" or "1")
+  end
+  if scheme.type == "proportional" then
+    scheme.fraction = share
+  elseif share ~= 1 then
+    local rotated = math.floor(o.head_dim * share)
+    if rotated < 2 or rotated % 2 ~= 0 then
+      config.refuse(path, field, share, ("an even number of rotated features in a head of %d")
+        :format(o.head_dim))
+    end
+    scheme.fraction = rotated == o.head_dim * share and share or rotated / o.head_dim
+  end
+end
+
 --- The position scheme of a config.
 ---
 --- Errors: a type or a field that roper does not have, with its name and value.
@@ -168,34 +194,8 @@ function M.read(path, given, o)
   elseif kind == "longrope" and not scheme.factor then
     scheme.factor = number_in(path, given, "max_position_embeddings") / scheme.trained_length
   end
-  M.set_fraction(path, given, object, scheme, o)
+  set_fraction(path, given, object, scheme, o)
   return scheme
-end
-
---- Sets the fraction of rotated features of a scheme.
-function M.set_fraction(path, given, object, scheme, o)
-  local share, field = object.partial_rotary_factor, "partial_rotary_factor"
-  if share == nil or share == NULL then
-    field = given.rotary_pct ~= nil and "rotary_pct" or field
-    share = given[field]
-  end
-  if share == nil or share == NULL then
-    share = o.partial or 1
-  end
-  local is_number = type(share) == "number" and share >= 0 and share <= 1
-  if not is_number or not o.partial and share ~= 1 and scheme.type ~= "proportional" then
-    config.refuse(path, field, share, o.partial and "a number from 0 to 1" or "1")
-  end
-  if scheme.type == "proportional" then
-    scheme.fraction = share
-  elseif share ~= 1 then
-    local rotated = math.floor(o.head_dim * share)
-    if rotated < 2 or rotated % 2 ~= 0 then
-      config.refuse(path, field, share, ("an even number of rotated features in a head of %d")
-        :format(o.head_dim))
-    end
-    scheme.fraction = rotated == o.head_dim * share and share or rotated / o.head_dim
-  end
 end
 
 -- The one scheme of all layers as a table with its type; nil and a problem for several.

@@ -77,18 +77,6 @@ function M.missing(value)
   return position.missing(type(value) == "string" and syntax.parse(value, WHERE) or value)
 end
 
---- Returns true if a value contains no other schemes than built-in ones.
----@param value string
----@return boolean yes
-function M.is_built_in(value)
-  for _, part in ipairs(parts_of(value)) do
-    if not position.is_built_in(part.type) then
-      return false
-    end
-  end
-  return true
-end
-
 -- Returns a scheme with its options, and with the fields that it takes and that differ from their
 -- defaults.
 local function options_of(scheme, config)

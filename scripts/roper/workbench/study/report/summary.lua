@@ -69,12 +69,9 @@ local function compare(sweep, a, b, measure)
     censored = censored, difference = statistics.mean(list) }
 end
 
---- Returns the pairs of methods that are compared: all, or those of a baseline with every other
---- one.
----@param names string[] of the methods
----@param baseline? string
----@return string[][] pairs of the two names, the baseline first
-function M.pairs_of(names, baseline)
+-- Returns the pairs of names of methods that are compared: all, or those of a baseline, which is
+-- the first, with every other one.
+local function pairs_of(names, baseline)
   local list = {}
   for i, a in ipairs(names) do
     for j = i + 1, #names do
@@ -216,7 +213,7 @@ function M.of(sweep, baseline)
     methods[i] = of_method(sweep, method, list)
     by_name[method] = methods[i]
   end
-  local paired = M.pairs_of(sweep.methods, baseline)
+  local paired = pairs_of(sweep.methods, baseline)
   for _, measure in ipairs(list) do
     compared = tables.joined(compared, compare_all(sweep, by_name, paired, measure))
   end

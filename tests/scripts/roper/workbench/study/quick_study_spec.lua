@@ -5,7 +5,6 @@ local html = require("tests.html")
 local identities = require("roper.identity.rotations")
 local grid = require("roper.workbench.study.experiment.grid")
 local sweep_file = require("roper.workbench.study.run.sweep_file")
-local plot = require("roper.workbench.plot")
 local scratch = require("tests.scratch")
 local stdout = require("tests.stdout")
 local study = require("roper.workbench.study.quick_study")
@@ -110,15 +109,6 @@ describe("study.run", function()
       files.write(path, text)
     end
     assert.truthy((run({ seeds = 1 })):find("mean of the runs", 1, true))
-  end)
-
-  it("draws the curves without a program that shows pictures", function()
-    local available = plot.available
-    plot.available = function() return false end
-    local ok, text = pcall(run, { seeds = 1 })
-    plot.available = available
-    assert.is_true(ok, text)
-    assert.truthy(text:find("mean of the runs", 1, true))
   end)
 
   it("stops before training when an identity fails", function()
