@@ -17,7 +17,7 @@ enum {
 static inline __attribute__((always_inline)) Vector fold(const int size, Vector a, Vector b)
 {
   Picks left = {0}, right = {0};
-#pragma GCC unroll 16
+  UNROLL(16)
   for (int lane = 0; lane < LANES; lane++) {
     left[lane] = lane / (2 * size) * (2 * size) + lane % size + lane / size % 2 * LANES;
     right[lane] = left[lane] + size;
@@ -104,14 +104,14 @@ multiply_few(const int height, const bool halves, int64_t in, int64_t out, int64
     Vector part[ACROSS];
     for (int c = 0; c < ACROSS; c++)
       part[c] = weights_at(halves, row[c], p);
-#pragma GCC unroll 8
+    UNROLL(8)
     for (int r = 0; r < height; r++) {
       const Vector element = *(const Vector *)(x + r * in + p);
       for (int c = 0; c < ACROSS; c++)
         sum[r * ACROSS + c] += element * part[c];
     }
   }
-#pragma GCC unroll 8
+  UNROLL(8)
   for (int r = 0; r < height; r++) {
     REAL total[ACROSS];
     sum_lanes(sum + r * ACROSS, total);

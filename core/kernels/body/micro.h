@@ -113,14 +113,14 @@ multiply_tile(const int height, const int vectors, int64_t rows, int64_t inner, 
     for (int v = 0; v < vectors; v++)
       row[v] =
           *(const PackedVector *)(b.data + v / NARROW * b.side + p * b.line + v % NARROW * LANES);
-#pragma GCC unroll 24
+    UNROLL(24)
     for (int r = 0; r < height; r++) {
       const Packed element = starts[r][p * a.across];
       for (int v = 0; v < vectors; v++)
         sum[r * vectors + v] = multiply_add(sum[r * vectors + v], element, row[v]);
     }
   }
-#pragma GCC unroll 24
+  UNROLL(24)
   for (int r = 0; r < height; r++) {
     if (r >= rows)
       break;

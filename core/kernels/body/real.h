@@ -4,6 +4,14 @@
 
 #include <math.h>
 
+/* Unroll the next loop of at most `count` turns, a constant. Clang does not know gcc's pragma. */
+#define PRAGMA(text) _Pragma(#text)
+#ifdef __clang__
+#define UNROLL(count) PRAGMA(clang loop unroll(full))
+#else
+#define UNROLL(count) PRAGMA(GCC unroll count)
+#endif
+
 #if REAL_IS_FLOAT
 #define REAL float
 #define REAL_C(literal) literal##F

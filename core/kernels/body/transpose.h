@@ -16,7 +16,7 @@ typedef int64_t Picks __attribute__((vector_size(VECTOR_BYTES)));
 static inline __attribute__((always_inline)) Picks shuffle(Picks a, Picks b, Picks indices)
 {
   Picks y = {0};
-#pragma GCC unroll 16
+  UNROLL(16)
   for (int lane = 0; lane < LANES; lane++)
     y[lane] = indices[lane] < LANES ? a[indices[lane]] : b[indices[lane] - LANES];
   return y;
@@ -28,14 +28,14 @@ static inline __attribute__((always_inline)) Picks shuffle(Picks a, Picks b, Pic
 /* For each bit of the indices, swap the elements whose row and column differ in that bit. */
 static inline __attribute__((always_inline)) void transpose_block(PackedVector rows[LANES])
 {
-#pragma GCC unroll 4
+  UNROLL(4)
   for (int bit = 1; bit < LANES; bit *= 2) {
     Picks upper = {0}, lower = {0};
     for (int lane = 0; lane < LANES; lane++) {
       upper[lane] = lane & bit ? LANES + lane - bit : lane;
       lower[lane] = lane & bit ? LANES + lane : lane + bit;
     }
-#pragma GCC unroll 16
+    UNROLL(16)
     for (int i = 0; i < LANES; i++) {
       if (i & bit)
         continue;
