@@ -37,10 +37,25 @@ end
 
 local requests = {}
 
+local command -- the coroutine of a command line
+
+-- Ends a command, as the parser of its arguments does after --help.
+rawset(os, "exit", function(status)
+  if coroutine.running() ~= command then
+    error("a page has no program that os.exit could end", 2)
+  end
+  coroutine.yield(status == false and 1 or math.tointeger(status) or 0)
+end)
+
 function requests.run(arguments)
   arguments[0], arg = arg[0], arguments
   local main = require("roper.workbench.session.cli").main
-  local ok, result = require("roper.text.eval").call(main, arguments)
+  local ok, result = require("roper.text.eval").call(function()
+    command = coroutine.create(main)
+    local ok, status = coroutine.resume(command, arguments)
+    coroutine.close(command)
+    return ok and status or error(status, 0)
+  end)
   return { status = ok and result or nil, error = not ok and result.message or nil }
 end
 

@@ -128,6 +128,18 @@ test("checks all lessons", async () => {
 
 test("runs commands on files in memory", async () => {
   const found = await start();
+  assert.equal(found.ask({ run: ["train", "--help"] }).status, 0); // the parser of arguments calls os.exit
+  assert.equal(found.ask({ run: ["train", "--unknown"] }).status, 2);
+  assert.match(found.ask({ execute: "os.exit()" }).error, /a page has no program/);
   assert.equal(found.ask({ run: ["train", "copy", "preset=smoke"] }).status, 0);
-  assert.ok(found.files.list("/home").includes("runs/copy-roper-1/metrics.jsonl"), found.files.list("/home").join(" "));
+  assert.ok(found.files.list("/home").includes("runs/copy-roper-1/metrics.jsonl"));
+});
+
+test("runs the trials of a sweep one after another, with progress", async () => {
+  const found = await start();
+  const { status, messages } = found.ask({ run: ["sweep", "addition", "preset=smoke", "position=rope,roper", "steps=2"] });
+  assert.equal(status, 0);
+  assert.match(found.printed, /2 trials, 0 finished; 1 at a time/);
+  assert.match(found.printed, /2 of 2 runs finished/);
+  assert.ok(messages.some(({ kind, lines }) => kind === "progress" && /of 2/.test(lines.at(-1))));
 });
