@@ -28,6 +28,9 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla \
 MPI ?= $(shell pkg-config --exists ompi-c 2>/dev/null && echo 1)
 WITH_MPI := $(filter 1,$(MPI))
 
+# The library of matrix products: a package of pkg-config, or flags; none if this is empty.
+BLAS ?= openblas
+
 BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libjansson-dev lua-luv lua-argparse \
                   lua-readline librsvg2-bin $(if $(filter openblas,$(BLAS)),libopenblas-openmp-dev) \
                   $(if $(WITH_MPI),libopenmpi-dev openmpi-bin)
@@ -36,8 +39,6 @@ TEST_PACKAGES := lua-busted $(INSTALL_PACKAGES)
 LINT_PACKAGES := lua-check clang-format cppcheck
 DEB_PACKAGES := build-essential debhelper lintian
 
-# The library of matrix products: a package of pkg-config, or flags; none if this is empty.
-BLAS ?= openblas
 BLAS_FLAGS := $(if $(filter -%,$(firstword $(BLAS))),$(BLAS))
 LIBS := lua5.4 $(if $(BLAS_FLAGS),,$(BLAS)) jansson $(if $(WITH_MPI),ompi-c)
 PKG := $(shell pkg-config --cflags --libs $(LIBS) 2>/dev/null)
