@@ -20,7 +20,7 @@ static int64_t product_in_place(const RpGemm *g, REAL alpha, const REAL *a, cons
 #else
 /*
 ** The first columns of a product with so few rows that packing B would take longest. Returns their
-** number: all, if rows of B^T are multiplied; otherwise as many as whole vectors contain.
+** number: all or none of B^T; otherwise as many as whole vectors contain.
 */
 static int64_t product_in_place(const RpGemm *g, REAL alpha, const REAL *a, const REAL *b, REAL *c)
 {
@@ -55,6 +55,5 @@ static void product(const RpGemm *g, double alpha, const REAL *a, const REAL *b,
   RpGemm rest = *g;
   rest.n -= done;
   finish_rows(finish, 0, g->m, done, g->ldc, c);
-  blocked_product(&rest, alpha, a, b + (g->transpose_b ? done * g->ldb : done), c + done,
-                  finish_from(finish, done), room);
+  blocked_product(&rest, alpha, a, b + done, c + done, finish_from(finish, done), room);
 }
