@@ -79,3 +79,14 @@ if (alone) {
   const engine = page.embedded(parts);
   for (const [name, html] of pages) write(path.join(alone, name), page.single(html, engine));
 }
+
+// The licences of all that the engine contains.
+const sourcesOf = path.dirname(wasm);
+const LICENCES = { roper: "LICENSE", Lua: `${sourcesOf}/lua-5.4.4/src/lua.h`, jansson: `${sourcesOf}/jansson-2.14/LICENSE`,
+  argparse: "/usr/share/doc/lua-argparse/copyright", "wasi-libc": "/usr/share/doc/wasi-libc/copyright",
+  "compiler-rt": "/usr/share/doc/libclang-rt-16-dev-wasm32/copyright" };
+fs.writeFileSync(path.join(target, "licences.txt"), Object.entries(LICENCES).map(([name, at]) => {
+  const text = fs.readFileSync(at, "utf8");
+  const own = name === "Lua" ? text.slice(text.lastIndexOf("Copyright (C)")).replace(/^.*\*\/[^]*|^\* ?/gm, "") : text;
+  return `${name}\n\n${own.trim()}`;
+}).join("\n\n"));

@@ -61,7 +61,8 @@ async function load(name) {
 }
 
 test("a session shows values, errors, figures, completion and help", { skip }, async () => {
-  const { figure, ...found } = await load("values");
+  const { figure, ready, first, ...found } = await load("values");
+  console.log(`ready after ${ready.toFixed(0)} ms, first value after ${first.toFixed(0)} ms`);
   assert.ok(figure);
   assert.deepEqual(found, { output: "hello\n", values: ["3 (float32)"], wrong: 'a tensor has no field "summ"; did you mean "sum"?',
     names: ["roper.attention_weights"], start: 4, help: "roper.zeros(shape, dtype?)", states: ["loading", "ready", "busy", "ready"] });

@@ -23,14 +23,16 @@ async function stopped({ session, run }, code) {
 
 export const tests = {
   async values(Session) {
-    const { session, found, run } = await open(Session);
+    const begin = performance.now();
+    const { session, found, run } = await open(Session), ready = performance.now() - begin;
     const { error } = await run("print 'hello' return roper.tensor{{1, 2}}:sum()");
+    const first = performance.now() - begin;
     const wrong = await run("roper.tensor{1}:summ()");
     await run("roper.plot.line{1, 4, 2}");
     const { names, start } = await session.complete("x = roper.attention_");
     const { text } = await session.inspect("roper.zeros");
     session.restart();
-    return { error, wrong: wrong.error, output: found.output, values: found.values, names, start,
+    return { ready, first, error, wrong: wrong.error, output: found.output, values: found.values, names, start,
       help: text.split("\n")[0], figure: found.figures[0].includes("<svg"), states: found.states.slice(0, 4) };
   },
 
