@@ -212,7 +212,8 @@ static int os_environ(lua_State *L)
 
 static int os_tmpdir(lua_State *L)
 {
-  lua_pushliteral(L, "/tmp");
+  const char *folder = getenv("TMPDIR");
+  lua_pushstring(L, folder != NULL ? folder : "/tmp");
   return 1;
 }
 

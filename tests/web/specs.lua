@@ -3,6 +3,7 @@
 -- this reason.
 local uv = require("luv")
 local luassert = require("luassert")
+local differences = dofile("/roper/tests/web/differences.lua")
 
 local file = ...
 
@@ -49,6 +50,10 @@ end
 
 local PID <const> = 1
 
+-- What missing functions of luv are for.
+local LUV <const> = { new_pipe = "programs", spawn = "programs", fs_symlink = "symbolic links",
+  fs_chmod = "permissions" }
+
 local PRESS <const> = require("roper.core").json_encode({ interrupt = true })
 
 -- SIGINT to this process only.
@@ -63,6 +68,7 @@ local function prepare()
   package.path = "./?.lua;" .. package.path
   uv.chdir("/roper")
   require("roper.core").interrupt_disable()
+  require("roper.text.progress").on_screen = nil
   rawset(os, "execute", execute)
   rawset(io, "popen", lacks("programs"))
   local open = io.open
@@ -77,10 +83,10 @@ local function prepare()
         return { start = function() end, unref = function() end, close = function() end }
       end
     end
-    return lacks("uv." .. name)
+    return lacks(LUV[name] or "uv." .. name)
   end })
   local process = require("roper.system.process")
-  for _, name in ipairs({ "shell", "output", "start", "run", "interpreter" }) do
+  for _, name in ipairs({ "has", "shell", "output", "start", "run", "interpreter" }) do
     local refuse = process[name]
     process[name] = function(...)
       lacking = lacking or "programs"
@@ -150,20 +156,8 @@ local function call_all(node, hook)
   end
 end
 
--- Tests that fail for another reason.
-local KNOWN <const> = {
-  ["the table roper leaves internal functions to roper.native"] = "has no readline",
-  ["file reading rejects missing files"] = "opens the current folder for an empty path",
-  ["tests/readme_spec.lua"] = "has no programs",
-  ["tests/transcripts_spec.lua"] = "has no programs",
-  ["file reading rejects folders and devices"] = "has no devices",
-  ["file writing rejects missing folders, folders and pipes"] = "has no devices",
-  ["file writing gives new files the usual permissions, but texts none for others to write"] =
-    "has no permissions",
-}
-
 local function outcome(title, ok, failure)
-  local reason = lacking and "has no " .. lacking or KNOWN[title:gsub("^%S+ ", "")]
+  local reason = lacking and "has no " .. lacking or differences[title:gsub("^%S+_spec.lua ", "")]
   if ok then
     report(title, "passed")
   elseif getmetatable(failure) == PENDING then
