@@ -39,9 +39,14 @@ function joined(name) {
   }).join("\n");
 }
 
-// The source of a page that `lesson --html` wrote, with live cells.
+const WAYS = `<nav aria-label="Pages"><a href="../index.html">roper</a> <a href="../race.html">Race</a>
+<a href="../prompt.html">Prompt</a></nav>`;
+
+// The source of a page that `lesson --html` wrote, with live cells if it is that of a lesson.
 export function live(html) {
-  return html.replace("</head>", () => `<link rel="stylesheet" href="live.css">
+  const page = html.replace("<body>", () => `<body>${WAYS}`);
+  return !page.includes("<main data-lesson=") ? page : page.replace("</head>", () =>
+    `<link rel="stylesheet" href="output.css"><link rel="stylesheet" href="cells.css">
 <script type="module" src="cells.mjs"></script></head>`);
 }
 
@@ -68,10 +73,10 @@ export function embedded(files) {
     `<script type="text/plain" id="${name}">${zlib.gzipSync(bytes, { level: 9 }).toString("base64")}</script>\n`).join("");
 }
 
-// A page that contains its scripts, its styles and `engine`, from `embedded`.
+// A page that contains its scripts, its styles and, if it runs code, `engine`, from `embedded`.
 export function single(html, engine) {
   const page = html.replace(LINK, (_, name) => `<style>${read(name)}</style>`)
     .replace(MODULE, (_, name) => `<script type="module">${joined(name)}</script>`)
-    .replace("</body>", () => `${engine}</body>`);
+    .replace("</body>", () => `${MODULE.test(html) ? engine : ""}</body>`);
   return guarded(page, { script: [], worker: ["blob:"] });
 }
