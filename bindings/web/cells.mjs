@@ -22,8 +22,8 @@ async function open() {
 }
 
 function end() {
-  opened = undefined;
   session.restart();
+  opened = files.restore();
   forget();
 }
 
@@ -170,7 +170,7 @@ class Cell {
   async #draw() {
     if (!this.figure) return;
     const { svg, error } = await session.lesson({ figure: this.figure.dataset.source });
-    if (error) this.output.error(`figure: ${error}`);
+    if (error) this.output.error(`The figure cannot be drawn: ${error}`);
     else {
       const made = picture(svg), old = this.figure.querySelector("svg");
       made.setAttribute("aria-label", old.getAttribute("aria-label") ?? "");

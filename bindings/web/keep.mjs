@@ -35,8 +35,9 @@ export class KeptFiles {
     this.#session = session;
   }
 
-  // Gives the kept files to a new session.
+  // Gives the kept files to a session that was started, or started again without files.
   async restore() {
+    this.#times = new Map();
     try {
       for (const { path, bytes } of await stored((store) => store.getAll())) await this.#session.files.write(path, bytes);
       this.#times = new Map(await this.#session.files.times());
@@ -65,7 +66,7 @@ export class KeptFiles {
   }
 }
 
-// Texts by name, in one entry of the browser.
+// Texts or lists of texts by name, in one entry of the browser.
 export class KeptTexts {
   #key;
 

@@ -2,6 +2,7 @@
 // For scripts that drive the page: <body data-state> is loading, ready, busy or failed; #input, where
 // Enter runs; #output.
 import { Completion } from "./completion.mjs";
+import { KeptFiles, KeptTexts } from "./keep.mjs";
 import { make, Output } from "./output.mjs";
 import { Session } from "./session.mjs";
 
@@ -24,6 +25,8 @@ const $ = (id) => document.getElementById(id);
 const input = $("input"), body = document.body;
 
 const session = new Session({ onState: show, onFailure });
+const files = new KeptFiles(session);
+let restored = files.restore();
 
 function show(state) {
   body.dataset.state = state;
@@ -44,23 +47,18 @@ function onFailure(reason) {
 
 // History, kept by the browser if it allows that.
 const history = {
+  kept: new KeptTexts("roper prompt"),
   list: [],
   at: 0,
   load() {
-    try {
-      this.list = JSON.parse(localStorage.getItem("history")) ?? [];
-    } catch {
-      this.list = [];
-    }
+    this.list = this.kept.get("history") ?? [];
     this.at = this.list.length;
   },
   add(code) {
     if (this.list.at(-1) !== code) this.list.push(code);
     this.list = this.list.slice(-MOST_HISTORY);
     this.at = this.list.length;
-    try {
-      localStorage.setItem("history", JSON.stringify(this.list));
-    } catch { /* the browser keeps nothing */ }
+    this.kept.set("history", this.list);
   },
   move(step) {
     this.at = Math.max(0, Math.min(this.list.length, this.at + step));
@@ -102,8 +100,10 @@ async function run() {
   const output = new Output(make("div"));
   entry.append(output.element);
   $("output").append(entry);
+  await restored;
   const { error } = await session.run(code, output.handlers);
   if (error) output.error(error === "interrupted" ? error : `error: ${error}`);
+  files.save();
 }
 
 let impatience;
@@ -113,7 +113,7 @@ function interrupt() {
   clearTimeout(impatience);
   impatience = setTimeout(() => {
     if (body.dataset.state === "busy")
-      offer("The code does not stop. A new session ends it; variables and files are lost.");
+      offer("The code does not stop. A new session ends it; variables are lost.");
   }, PATIENCE);
 }
 
@@ -153,6 +153,7 @@ $("form").addEventListener("submit", (event) => {
 $("stop").addEventListener("click", interrupt);
 $("restart").addEventListener("click", () => {
   session.restart();
+  restored = files.restore();
   $("ended").hidden = true;
   input.focus();
 });

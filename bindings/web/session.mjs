@@ -62,7 +62,7 @@ export class Session {
       else if (data.message) this.#show(data.message, request?.handlers ?? {});
       else {
         this.#settle(data.id, { ...data.reply, milliseconds: data.milliseconds });
-        if (this.#waiting.size === 0) onState("ready");
+        if (request?.isWork && ![...this.#waiting.values()].some(({ isWork }) => isWork)) onState("ready");
       }
     }
   }
@@ -82,10 +82,10 @@ export class Session {
 
   async #request(request, handlers = {}) {
     const id = this.#count++;
-    const answer = new Promise((resolve) => this.#waiting.set(id, { resolve, handlers }));
+    const answer = new Promise((resolve) => this.#waiting.set(id, { resolve, handlers, isWork: !request.files }));
     this.ready.then(() => {
       if (!this.#waiting.has(id)) return;
-      this.#options.onState("busy");
+      if (!request.files) this.#options.onState("busy");
       this.#worker.postMessage({ id, ...request });
     }, ({ message }) => this.#settle(id, { error: `the engine cannot be loaded: ${message}` }));
     return answer;

@@ -121,6 +121,20 @@ test("Ctrl+Enter runs a cell, Stop ends it, and Escape leaves it", inBrowser, as
   await close(page);
 });
 
+test("code that does not stop is ended with the session, which keeps its files", inBrowser, async () => {
+  const page = await open("rotation");
+  await act(page, `change(cells()[0], /[^]*/, "f = io.open('kept.txt', 'w') f:write('mine') f:close()"); await run(cells()[0]);`);
+  await act(page, `change(cells()[0], /[^]*/, "while true do pcall(function() while true do end end) end"); cells()[0].button("Run").click();`);
+  await page.until("document.body.dataset.state === 'busy'");
+  await act(page, `cells()[0].button("Stop").click();
+    while (cells()[0].button("End the session").hidden) await new Promise((resolve) => setTimeout(resolve, 10));
+    cells()[0].button("End the session").click(); await settled();
+    change(cells()[0], /[^]*/, "io.open('kept.txt'):read 'a'"); await run(cells()[0]);`);
+  assert.match(await act(page, "return cells()[0].output"), /^"mine"\nThe figure cannot be drawn: /);
+  await act(page, "for (const cell of cells()) cell.button('Reset').click();");
+  await close(page);
+});
+
 test("an answer in Lua is judged in the reader's session", inBrowser, async () => {
   const page = await open("rotation");
   const answer = (line) => act(page, `
@@ -141,7 +155,7 @@ test("changed cells and files are kept until they are removed", inBrowser, async
   let page = await open("rotation");
   await act(page, `change(cells()[0], /[^]*/, "file = io.open('kept.txt', 'w') file:write('mine') file:close()"); await run(cells()[0]);`);
   await page.until(`new Promise((resolve) => indexedDB.open("roper").onsuccess = ({ target }) =>
-    target.result.transaction("files").objectStore("files").getAllKeys().onsuccess = ({ target }) => resolve(target.result.length > 0))`);
+    target.result.transaction("files").objectStore("files").getAllKeys().onsuccess = ({ target }) => resolve(target.result.includes("kept.txt")))`);
   await page.open("lessons/rotation.html");
   await page.until("document.body?.dataset.state === 'ready'");
   const seen = await act(page, `

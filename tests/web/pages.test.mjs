@@ -96,6 +96,18 @@ describe("pages in Chromium", { skip: program ? false : "no Chromium is installe
     assert.equal(await value(page, "document.getElementById('input').value"), "second = 2");
   }));
 
+  test("files are kept until they are removed", () => on("prompt.html", async (page) => {
+    await run(page, "io.open('kept.txt', 'w'):write('mine'):close()");
+    await page.until(`new Promise((resolve) => indexedDB.open("roper").onsuccess = ({ target: { result } }) =>
+      result.transaction("files").objectStore("files").getAllKeys().onsuccess = ({ target }) => resolve(target.result.includes("kept.txt")))`);
+    await page.open("prompt.html");
+    await page.until("document.body?.dataset.state === 'ready'");
+    assert.match(await run(page, "io.open('kept.txt'):read 'a'"), /"mine"\n$/);
+    await run(page, "os.remove 'kept.txt'");
+    await page.until(`new Promise((resolve) => indexedDB.open("roper").onsuccess = ({ target: { result } }) =>
+      result.transaction("files").objectStore("files").getAllKeys().onsuccess = ({ target }) => resolve(!target.result.includes("kept.txt")))`);
+  }));
+
   test("Ctrl+C stops Lua, a C function that calls Lua, and a kernel", () => on("prompt.html", async (page) => {
     for (const code of ["while true do end", "table.sort({3, 2, 1}, function() while true do end end)",
       "a = roper.randn{2000, 2000} for _ = 1, 1000 do _ = a:matmul(a) end"]) {
