@@ -76,6 +76,7 @@ for (const [name, html] of pages)
 for (const [name, bytes] of parts)
   console.log(`${name}: ${bytes.length >> 10} kB, brotli ${zlib.brotliCompressSync(bytes).length >> 10} kB`);
 if (alone) {
+  fs.rmSync(alone, { recursive: true, force: true });
   const engine = page.embedded(parts);
   for (const [name, html] of pages) write(path.join(alone, name), page.single(html, engine));
 }
@@ -85,8 +86,9 @@ const sourcesOf = path.dirname(wasm);
 const LICENCES = { roper: "LICENSE", Lua: `${sourcesOf}/lua-5.4.4/src/lua.h`, jansson: `${sourcesOf}/jansson-2.14/LICENSE`,
   argparse: "/usr/share/doc/lua-argparse/copyright", "wasi-libc": "/usr/share/doc/wasi-libc/copyright",
   "compiler-rt": "/usr/share/doc/libclang-rt-16-dev-wasm32/copyright" };
-fs.writeFileSync(path.join(target, "licences.txt"), Object.entries(LICENCES).map(([name, at]) => {
+const licences = Object.entries(LICENCES).map(([name, at]) => {
   const text = fs.readFileSync(at, "utf8");
   const own = name === "Lua" ? text.slice(text.lastIndexOf("Copyright (C)")).replace(/^.*\*\/[^]*|^\* ?/gm, "") : text;
   return `${name}\n\n${own.trim()}`;
-}).join("\n\n"));
+}).join("\n\n");
+for (const to of alone ? [target, alone] : [target]) write(path.join(to, "licences.txt"), licences);
