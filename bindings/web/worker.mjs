@@ -25,6 +25,7 @@ async function start() {
       if (message.reply) reply = message.reply;
       else postMessage({ id, message });
     } });
+  engine.ask({ banner: true }); // loads the session: an interrupt before code runs has no effect
 }
 
 // A response with a part of the page, given by its address or its bytes.
@@ -59,12 +60,14 @@ async function work() {
     reply = {};
     const begin = performance.now();
     try {
-      if (request.reset) await start();
-      else if (await engine.work(request.ask, PAUSE) !== 0) reply = { error: "the session has failed" };
+      if (request.reset) {
+        await start();
+        reply = {};
+      } else if (await engine.work(request.ask, PAUSE) !== 0) reply = { error: "the session has failed" };
     } catch (error) {
       postMessage({ failure: String(error) });
-      reply = { error: `the engine has stopped (${error.message}) and was started again; variables are lost` };
       await start();
+      reply = { error: `the engine has stopped (${error.message}) and was started again; variables are lost` };
     }
     postMessage({ id, reply, milliseconds: performance.now() - begin });
   }
@@ -72,8 +75,10 @@ async function work() {
   busy = false;
 }
 
+const fail = (error) => postMessage({ state: "failed", error: String(error) });
+
 onmessage = ({ data }) => {
-  if (data.engine) open(data).catch((error) => postMessage({ state: "failed", error: String(error) }));
+  if (data.engine) open(data).catch(fail);
   else if (data.interrupt) {
     if (busy) engine?.interrupt();
   } else if (data.files) {
@@ -85,6 +90,6 @@ onmessage = ({ data }) => {
     }
   } else {
     queue.push(data);
-    if (!busy) work();
+    if (!busy) work().catch(fail);
   }
 };

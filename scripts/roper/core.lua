@@ -1,2 +1,3 @@
 --- The C part of the library, `roper.native`.
-return require "roper.system.start"
+require "roper.system.start"
+return require "roper.native"

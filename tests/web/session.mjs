@@ -11,13 +11,13 @@ async function open(Session, options) {
   return { session, found, run: (code) => session.run(code, handlers), command: (words) => session.command(words, handlers) };
 }
 
-// Interrupts running code until it ends, and returns its reply and how long that took.
-async function stopped({ session, run }, code) {
-  const running = run(code);
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  const begin = performance.now();
-  session.interrupt();
-  const { error } = await running;
+// Interrupts running code when it has begun, and returns its reply and how long that took.
+async function stopped({ session }, code) {
+  let begin;
+  const { error } = await session.run(`print 'begun' ${code}`, { output() {
+    begin = performance.now();
+    session.interrupt();
+  } });
   return { error, milliseconds: performance.now() - begin };
 }
 

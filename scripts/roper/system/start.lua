@@ -46,4 +46,4 @@ end
 
 check_limit()
 
-return require_c "roper.native"
+require_c "roper.native"
