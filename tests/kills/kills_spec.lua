@@ -96,6 +96,10 @@ end)
 
 describe("a run", function()
   test("does not lock git's index, since its death would leave the lock", function()
+    local reason = process.missing("git")
+    if reason then
+      return pending(reason)
+    end
     local status, folder = process.run({ "git", "rev-parse", "--absolute-git-dir" })
     if status ~= 0 then
       return pending("no work tree of git")

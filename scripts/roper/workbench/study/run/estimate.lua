@@ -53,7 +53,7 @@ local function seconds_of(f)
 end
 
 -- Returns measure(f) for f with `all` rows. If `some` are fewer, it is on the line through the
--- results for one row and for some.
+-- results for two numbers of rows; not one row, whose products are computed in another way.
 local function extrapolated(measure, f, all, some)
   local function at(rows)
     return measure(function() f(rows) end)
@@ -61,8 +61,12 @@ local function extrapolated(measure, f, all, some)
   if some >= all then
     return at(all)
   end
-  local one, last = at(1), at(some)
-  return last + math.max(0, last - one) / (some - 1) * (all - some)
+  local few, many = some // 2, some
+  if few < 2 then
+    few, many = some, math.min(all, 2 * some)
+  end
+  local first, last = at(few), at(many)
+  return last + math.max(0, last - first) / (many - few) * (all - many)
 end
 
 -- Returns how many rows can be measured: those that take `seconds` and half of the memory, but at
