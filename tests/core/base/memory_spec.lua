@@ -98,7 +98,8 @@ describe("memory", function()
       .. "use; the limit is 4294967295\n$", output)
   end)
 
-  it("frees idle blocks if a new block would exceed the limit together with them", function()
+  it("frees idle blocks if a new block would exceed the limit together with them #memory",
+  function()
     collect()
     roper.memory_trim()
     roper.zeros({ 1000, 1000 })
