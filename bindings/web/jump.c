@@ -1,6 +1,6 @@
 /*
 ** The functions that Clang 16 calls to lower setjmp and longjmp to exceptions of WebAssembly.
-** A function that calls setjmp has a table of its calls: the number of each and where it is.
+** A function that calls setjmp has a table of these calls: a number and a label for each.
 */
 #include <stdint.h>
 #include <stdlib.h>

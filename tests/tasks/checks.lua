@@ -12,7 +12,7 @@ function M.ends(kind)
     or { false, true }
 end
 
---- Options of a task for small problems, without its defaults where there is a choice.
+--- Options of a task for small problems, without defaults if there is a choice.
 ---@param name string
 ---@return table options
 function M.small(name)

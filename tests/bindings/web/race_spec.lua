@@ -70,7 +70,7 @@ describe("a race", function()
       (losses_of(messages)))
   end)
 
-  it("continues where it was interrupted, as if it had not been", function()
+  it("gives the same results after an interrupt as without one", function()
     local folder = scratch.path "interrupted"
     local messages, _, problem = messages_of({ folder = folder }, function(message)
       return message.step == 3 and message.position == "roper"

@@ -186,7 +186,7 @@ function Supervisor:start()
   self.workers[worker] = true
 end
 
---- Runs the free trials in this process, one after another, where no other can be started.
+--- Runs the free trials in this process, one after another, if it cannot start others.
 ---@param show fun() called after each event
 function Supervisor:work(show)
   local worker = {}

@@ -47,7 +47,7 @@ describe("habits from PyTorch and Python", function()
     end
   end)
 
-  it("are told from Lua", function()
+  it("are distinguished from Lua", function()
     assert.is_true(habits.is_python("for i in range(3):"))
     assert.is_false(habits.is_python("for i = 1, 3 do"))
   end)

@@ -137,7 +137,7 @@ describe("sweep.run", function()
     end
   end)
 
-  it("runs the trials in this process where no other can be started", function()
+  it("runs the trials in this process if it cannot start others", function()
     local system = require("roper.system.process")
     finally(function() system.starts_programs = true end)
     system.starts_programs = false
