@@ -28,7 +28,7 @@ M.options, M.load_state = model_metadata.options, weights.load_state
 -- Returns the arguments of `arguments.check` for a state.
 local function fields_of(state)
   local optimizer = state.optimizer
-  return "state.model", "module", state.model, "state.optimizer", "table", optimizer,
+  return "state.model", "module", state.model, "state.optimizer", "optimizer", optimizer,
     "state.optimizer.state", "table", type(optimizer) == "table" and optimizer.state,
     "state.task", "task", state.task, "state.config", "table", state.config,
     "state.steps", "count", state.steps, "state.step", "count", state.step, "state.sum",
@@ -54,6 +54,8 @@ function M.save_training(path, state)
   arguments.check("checkpoint.save_training", fields_of(state))
   local tensors = weights.collect(state.model, "model.", {})
   for i, moments in pairs(state.optimizer.state) do
+    arguments.check("checkpoint.save_training", "state.optimizer.state: an index", "size", i,
+      "state.optimizer.state: element " .. tostring(i), "table", moments)
     for name, tensor in pairs(moments) do
       tensors[("optimizer.%d.%s"):format(i, name)] = tensor
     end

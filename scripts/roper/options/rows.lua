@@ -63,6 +63,9 @@ local OBJECTS <const> = {
   scheme = function(metatable, value)
     return type(value) == "table" and metatable.is_scheme == true
   end,
+  optimizer = function(metatable, value)
+    return type(value) == "table" and metatable.is_optimizer == true
+  end,
 }
 
 -- Kinds with values of several other kinds: a description, and these kinds.
@@ -71,11 +74,34 @@ local UNIONS <const> = {
   positions = { "a number, a list or a tensor", "real|table|tensor" },
 }
 
+local DEEPEST <const> = 10 -- more than layers, joined schemes and options are nested
+
+-- Are plain tables nested deeper than that, or without end? `seen` has the depth of each.
+local function is_too_deep(value, depth, seen)
+  if type(value) ~= "table" or getmetatable(value) ~= nil or (seen[value] or 0) >= depth then
+    return false
+  elseif depth > DEEPEST then
+    return true
+  end
+  seen[value] = depth
+  for _, part in pairs(value) do
+    if is_too_deep(part, depth + 1, seen) then
+      return true
+    end
+  end
+  return false
+end
+
 -- Kinds that are types of Lua, and those that `mismatch` knows by name.
 local OTHERS <const> = { "any", "boolean", "callable", "function", "string", "table", "userdata" }
 
 -- LuaLS's types of kinds that are not Lua's.
-local TYPES <const> = { module = "Module", scheme = "Scheme", callable = "function" }
+local TYPES <const> = { module = "Module", scheme = "Scheme", optimizer = "Optimizer",
+  callable = "function" }
+
+local function with_article(name)
+  return (name:find "^[AEIOUaeiou]" and "an " or "a ") .. name
+end
 
 -- Describes the expected values if a value has none of the kinds in a text such as "string|table".
 local function mismatch_of_all(kinds, value)
@@ -95,15 +121,15 @@ end
 ---   {smallest =, largest =} (integer in this range), "real" (any number), "number" (finite),
 ---   "amount" (finite, at least 0), "positive" (finite, above 0), "factor" (finite, at least 1),
 ---   "share" (0 to 1), "probability" (at least 0, below 1), "tensor", "rotary", "task", "module",
----   "scheme", "position", "positions" (of attention), "callable", "any", a Lua type, several of
----   these separated by "|", or a list of choices
+---   "scheme", "optimizer", "position", "positions" (of attention), "callable", "any", a Lua type,
+---   several of these separated by "|", or a list of choices
 ---@param value any
 ---@return string? expected nil if the value fits
 function M.mismatch(kind, value)
   local numbers, is_object = NUMBERS[kind], OBJECTS[kind]
   if is_object then
     local metatable = debug.getmetatable(value)
-    return not (metatable and is_object(metatable, value)) and "a " .. kind or nil
+    return not (metatable and is_object(metatable, value)) and with_article(kind) or nil
   elseif numbers then
     return not (math.type(value) and numbers[3](value)) and numbers[1] or nil
   elseif type(kind) == "table" and kind.smallest then
@@ -120,6 +146,9 @@ function M.mismatch(kind, value)
   elseif kind == "any" then
     return value == nil and "a value" or nil
   elseif UNIONS[kind] then
+    if kind == "position" and is_too_deep(value, 1, {}) then
+      return "tables of schemes that are nested at most 10 deep"
+    end
     return mismatch_of_all(UNIONS[kind][2], value) and UNIONS[kind][1]
   elseif kind:find("|", 1, true) then
     return mismatch_of_all(kind, value)
@@ -175,7 +204,7 @@ function M.shown(value)
   end
   local name = metatable and (rawget(metatable, "__name") or rawget(metatable, "name"))
   name = type(name) == "string" and name:gsub("^roper%.", "") or type(value)
-  return (name:find "^[AEIOUaeiou]" and "an " or "a ") .. name
+  return with_article(name)
 end
 
 -- The kinds of optional values without the "?" at their end; false for other kinds.

@@ -122,18 +122,14 @@ local function make(name, options, context)
   return definition.make(tables.merged(known, options))
 end
 
-local DEEPEST <const> = 10 -- more than layers, joined schemes and options are nested
-
--- The first unknown name in a value inside of `depth` tables.
-local function missing(position, depth)
+-- The first unknown name in a value.
+local function missing(position)
   local list = type(position) == "string" and syntax.parse(position, "position") or position
   if type(list) ~= "table" or schemes.is_scheme(list) then
     return nil
-  elseif depth > DEEPEST then
-    error("position: expected a list of schemes, got a table that is nested too deeply", 0)
   end
   for _, part in ipairs(list.parts or list) do
-    local name = missing(part, depth + 1)
+    local name = missing(part)
     if name then
       return name
     end
@@ -143,20 +139,21 @@ local function missing(position, depth)
     return nil
   end
   if name:find "[^%w_]" then
-    return missing(name, depth + 1)
+    return missing(name)
   end
   return name
 end
 
---- The first name in an option `position` that is not the name of a scheme, such as that of your
+-- The first name in an option `position` that is not the name of a scheme, such as that of your
 --- own scheme before you register it.
 ---
 ---     > roper.position.missing {"rope", {type = "mine"}}
 ---     "mine"
----@param position any in a form that `resolve` or Transformer takes
+---@param position? string|table|Scheme|rotary in a form that `resolve` or Transformer takes
 ---@return string? name nil if all are known
 function M.missing(position)
-  return missing(position, 1)
+  arguments.check("position.missing", "position", "position?", position)
+  return missing(position)
 end
 
 -- The schemes that a text combines in one attention.

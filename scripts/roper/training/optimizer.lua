@@ -36,7 +36,7 @@ M.kinds = {}
 ---@field count integer steps so far
 ---@field state table[] the moments of each parameter, by its index in the list
 ---@field moments string[] names of the moments
-local Optimizer = {}
+local Optimizer = { is_optimizer = true }
 Optimizer.__index = Optimizer
 
 options_of.define("OptimizerOptions", {

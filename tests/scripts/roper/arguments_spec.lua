@@ -164,7 +164,7 @@ describe("bad arguments", function()
         of.MultiHeadAttention.attend, of.MultiHeadAttention, { q = x, k = x, v = x, cache = {} } },
       ["heads: expected a positive integer, got 0"] = { of.MultiHeadAttention.split,
         of.MultiHeadAttention, roper.ones({ 1, 2, 8 }), 0 },
-      ["save_training: state.optimizer.state: expected a table, got nil"] = {
+      ["save_training: state.optimizer: expected an optimizer, got a table"] = {
         roper.checkpoint.save_training, "a",
         { model = of.Linear, optimizer = {}, task = of.task } },
       ["given: expected a table, got 2"] = { roper.experiment.configure, "addition", 2 },
@@ -204,8 +204,13 @@ describe("bad arguments", function()
         of.Transformer, { nil, "1" }, { task = of.task } },
       ["interval: confidence: expected a number from 0 to 1, got \"a\""] = {
         roper.statistics.interval, { 1 }, "a" },
-      ["expected a list of schemes, got a table that is nested too deeply"] = {
+      ["missing: position: expected tables of schemes that are nested at most 10 deep"] = {
         roper.position.missing, cycle },
+      ["check: scheme: expected tables of schemes that are nested at most 10 deep"] = {
+        roper.position.check, cycle, { dim = 3 } },
+      ["Transformer: option position: expected tables of schemes that are nested at most 10"] = {
+        roper.nn.Transformer, { vocabulary = 4, position = cycle } },
+      ["canonical: position: expected tables of schemes"] = { roper.position.canonical, cycle },
       ["axial: expected a multiple of 18446744073709551616 rotated features"] = {
         roper.position.axial, { dim = 4, coordinates = math.maxinteger } },
     }) do

@@ -82,6 +82,22 @@ describe("checkpoint.save_training and load_training", function()
     assert.is_true(same_bytes("1.safetensors", "3.safetensors"))
   end)
 
+  it("save the moments of an optimizer only", function()
+    local function refusal(optimizer)
+      return select(2, pcall(checkpoint.save_training, scratch.path("a.safetensors"),
+        make_state(1, 0, { optimizer = optimizer })))
+    end
+    assert.matches("state.optimizer: expected an optimizer, got a table",
+      refusal({ count = 0, state = {} }), 1, true)
+    for text, state in pairs({ ["an index: expected a positive integer, got \"x\""] = { x = {} },
+      ["element 2: expected a table, got a function"] = { [2] = print },
+      ["expected a tensor"] = { { velocity = 1 } } }) do
+      local optimizer = roper.optim.SGD()
+      optimizer.state = state
+      assert.matches(text, refusal(optimizer), 1, true)
+    end
+  end)
+
   it("keep the velocity of SGD", function()
     local path = scratch.path("a.safetensors")
     local state = make_state(1, 2, { optimizer = roper.optim.SGD({ momentum = 0.9 }) })
