@@ -14,6 +14,7 @@ io.stderr:setvbuf "no"
 
 local core = require "roper.core"
 require("roper.system.environment").change_folder "/home"
+require "roper.system.process" -- replaces os.execute and io.popen
 core.interrupt_enable()
 
 local function send(message)

@@ -45,9 +45,27 @@ test("draws figures as SVG", () => {
   assert.match(figure.data["image/svg+xml"], /<svg /);
 });
 
-test("cannot start programs, and says so", () => {
-  assert.match(run("require('roper.system.process').run('spm_train', {}, {package = ''})").error,
-    /a page cannot start other programs, and this needs spm_train/);
+test("starts no programs, and says so in one sentence", async () => {
+  const needs = {
+    "%edit": "editor",
+    "!mpirun -n 2 ./roper train copy": "mpirun",
+    "%ls": "ls",
+    "io.popen 'ls'": "ls",
+    "os.execute 'make all'": "make",
+    "roper.plot.line({1, 2}, {file = 'a.png'})": "rsvg-convert",
+    "roper.plot.line({1, 2}, {format = 'window'})": "xdg-open",
+    "roper.sweep.run{what = 'copy', jobs = 2}": "2 jobs",
+    "require('roper.system.process').run('spm_train', {}, {package = ''})": "spm_train",
+  };
+  for (const [code, what] of Object.entries(needs))
+    assert.equal(run(code).error, `a page starts no programs; for ${what}, use roper on Linux`);
+  assert.deepEqual(run("os.execute()").shown, ["false"]);
+  const found = await start();
+  for (const [words, what] of [[["sweep", "copy", "--jobs=3"], "3 jobs"], [["kernel", "install"], "python3"]]) {
+    found.printed = "";
+    assert.equal(found.ask({ run: words }).status, 1);
+    assert.equal(found.printed, `roper: a page starts no programs; for ${what}, use roper on Linux\n`);
+  }
 });
 
 // An engine whose pauses call `rest` without suspending; in a browser, the worker waits there.
@@ -135,11 +153,23 @@ test("runs commands on files in memory", async () => {
   assert.ok(found.files.list("/home").includes("runs/copy-roper-1/metrics.jsonl"));
 });
 
-test("runs the trials of a sweep one after another, with progress", async () => {
+test("runs the trials of a sweep one after another, with progress, and reports them", async () => {
   const found = await start();
   const { status, messages } = found.ask({ run: ["sweep", "addition", "preset=smoke", "position=rope,roper", "steps=2"] });
   assert.equal(status, 0);
   assert.match(found.printed, /2 trials, 0 finished; 1 at a time/);
   assert.match(found.printed, /2 of 2 runs finished/);
   assert.ok(messages.some(({ kind, lines }) => kind === "progress" && /of 2/.test(lines.at(-1))));
+  found.printed = "";
+  assert.equal(found.ask({ run: ["report", "runs/addition"] }).status, 0);
+  assert.match(found.printed, /Differences between runs of the same seed[^]*Report: runs\/addition\/report\.html/);
+  assert.match(new TextDecoder().decode(found.files.get("/home/runs/addition/report.html")), /<svg [^]*<\/html>/);
+});
+
+test("runs a study, trial after trial", async () => {
+  const found = await start();
+  assert.equal(found.ask({ run: ["study", "copy", "preset=smoke", "steps=2", "--seeds=2"] }).status, 0, found.printed);
+  assert.match(found.printed, /4 trials, 0 finished; 1 at a time/);
+  assert.match(found.printed, /4 of 4 runs finished/);
+  assert.ok(found.files.list("/home").includes("runs/study/copy/report.html"));
 });

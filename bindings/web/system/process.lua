@@ -1,27 +1,29 @@
 --- This process and other programs, in a page: it cannot start any.
 local M = {}
 
--- The error for a program.
-local function refuse(name)
-  error(("a page cannot start other programs, and this needs %s; use roper on a computer with "
-    .. "Linux"):format(name), 0)
+--- Raises the error for everything that starts a program.
+---@param what string the program, or what would start it
+function M.need(what)
+  error(("a page starts no programs; for %s, use roper on Linux"):format(what), 0)
 end
 
 M.starts_programs = false
 
---- Is a program installed?
----@return boolean
-function M.has()
-  return false
-end
+--- Refuses to look for a program.
+M.has = M.need
 
 --- Refuses to run a command of the shell.
 ---@param command string
-function M.shell(command)
-  refuse(command:match "^%S+")
+function M.output(command)
+  M.need(type(command) == "string" and command:match "%S+" or "a shell")
 end
 
-M.output = M.shell
+--- The same; without a command, returns whether there is a shell.
+---@param command? string
+---@return boolean? ok
+function M.shell(command)
+  return command ~= nil and M.output(command)
+end
 
 --- The id of this process.
 ---@return integer id
@@ -31,16 +33,19 @@ end
 
 --- Refuses to name the Lua interpreter, which only a new process needs.
 function M.interpreter()
-  refuse "Lua"
+  M.need "Lua"
 end
 
 --- Refuses to start a program.
 ---@param _ table
 ---@param name string
 function M.start(_, name)
-  refuse(name)
+  M.need(name)
 end
 
-M.run = refuse
+M.run = M.need
+
+rawset(os, "execute", M.shell)
+rawset(io, "popen", M.output)
 
 return M

@@ -13,6 +13,10 @@ local KEPT <const> = 2000
 --- Can other programs be started? Not in a page.
 M.starts_programs = true
 
+--- Raises an error in a page, which starts no programs. Here, it does nothing.
+---@param _ string what would start programs
+function M.need(_) end
+
 --- Is a program installed?
 ---@param name string
 ---@return boolean
