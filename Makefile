@@ -36,7 +36,7 @@ BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libjansson-dev lua-lu
                   $(if $(WITH_MPI),libopenmpi-dev openmpi-bin)
 INSTALL_PACKAGES := help2man
 TEST_PACKAGES := lua-busted $(INSTALL_PACKAGES)
-LINT_PACKAGES := lua-check clang-format cppcheck
+LINT_PACKAGES := lua-check clang-format cppcheck nodejs
 DEB_PACKAGES := build-essential debhelper lintian
 
 BLAS_FLAGS := $(if $(filter -%,$(firstword $(BLAS))),$(BLAS))
@@ -184,9 +184,11 @@ test:
 	@lua5.4 tests/main.lua "--busted=busted --exclude-tags=long"
 
 C_FILES = $(shell find core tasks bindings tests -name '*.[ch]')
+JS_FILES = $(wildcard bindings/web/*.mjs tests/web/*.mjs)
 lint:
 	@$(call deps,$(BUILD_PACKAGES) $(LINT_PACKAGES))
-	@clang-format --dry-run --Werror $(C_FILES)
+	@clang-format --dry-run --Werror $(C_FILES) $(JS_FILES)
+	@for file in $(JS_FILES); do node --check $$file || exit 1; done
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem --library=.cppcheck.cfg \
 	  -I. core tasks bindings

@@ -5,8 +5,9 @@ import crypto from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import zlib from "node:zlib";
-import { Engine } from "./engine.mjs";
-import { Files } from "./files.mjs";
+
+import {Engine} from "./engine.mjs";
+import {Files} from "./files.mjs";
 import * as page from "./page.mjs";
 
 const [wasm, target, argparse, alone] = process.argv.slice(2);
@@ -28,7 +29,8 @@ function add(files, at, to = at) {
 const files = new Files();
 const archived = /^(?!scripts\/(packaging|experiments\/along_the_way)).*\.(lua|css|js)$/;
 for (const at of below("scripts", archived)) add(files, at);
-for (const name of OWN.filter((name) => name.endsWith(".lua"))) add(files, `bindings/web/${name}`, `web/${name}`);
+for (const name of OWN.filter((name) => name.endsWith(".lua")))
+  add(files, `bindings/web/${name}`, `web/${name}`);
 for (const name of ["process.lua", "events.lua"])
   add(files, `bindings/web/system/${name}`, `scripts/roper/system/${name}`);
 files.put("/lua/argparse.lua", new Uint8Array(fs.readFileSync(argparse)));
@@ -40,55 +42,77 @@ sources.unpack(files.pack());
 for (const folder of ["bindings", "core/kernels/operation", "tasks"])
   for (const at of below(folder, /\.[ch]$/)) add(sources, at);
 let problem = "";
-const engine = await Engine.start({ module, files: sources, suspends: false,
-  output: (stream, text) => problem += text, send: ({ reply }) => problem += reply?.error ?? "" });
-engine.ask({ execute: `
+const engine = await Engine.start({
+  module,
+  files: sources,
+  suspends: false,
+  output: (stream, text) => problem += text,
+  send: ({reply}) => problem += reply?.error ?? ""
+});
+engine.ask({
+  execute: `
   require("roper.system.environment").change_folder "/roper"
   require("roper.system.file").make "build/library"
   require("roper.workbench.help.native").write({"bindings", "core/kernels/operation", "tasks"},
-    "build/library/native.lua")` });
+    "build/library/native.lua")`
+});
 if (problem) throw new Error(problem);
-files.put("/roper/build/library/native.lua", sources.get("/roper/build/library/native.lua").slice());
+files.put(
+  "/roper/build/library/native.lua", sources.get("/roper/build/library/native.lua").slice());
 
 // The pages: those of this folder, and lessons with live cells.
-engine.ask({ run: ["lesson", "--html", "/home/lessons"] });
+engine.ask({run: ["lesson", "--html", "/home/lessons"]});
 if (problem !== "Wrote /home/lessons/index.html\n") throw new Error(problem);
 const pages = OWN.filter((name) => name.endsWith(".html")).map((name) => [name, page.read(name)]);
 for (const name of sources.list("/home/lessons"))
-  pages.push([`lessons/${name}`, page.live(new TextDecoder().decode(sources.get(`/home/lessons/${name}`)))]);
+  pages.push(
+    [`lessons/${name}`, page.live(new TextDecoder().decode(sources.get(`/home/lessons/${name}`)))]);
 
 const parts = [["roper.wasm", fs.readFileSync(wasm)], ["files.bin", files.pack()]];
-const scripts = new Set(pages.flatMap(([, html]) => page.linked(html)).concat([...page.imports("worker.mjs")]));
+const scripts =
+  new Set(pages.flatMap(([, html]) => page.linked(html)).concat([...page.imports("worker.mjs")]));
 const built = [...parts, ...[...scripts].map((name) => [name, page.read(name)])];
 const hash = crypto.createHash("sha256");
 for (const [name, bytes] of built) hash.update(name).update(bytes);
 const folder = hash.digest("hex").slice(0, 12);
 
 function write(at, bytes) {
-  fs.mkdirSync(path.dirname(at), { recursive: true });
+  fs.mkdirSync(path.dirname(at), {recursive: true});
   fs.writeFileSync(at, bytes);
 }
 
-fs.rmSync(target, { recursive: true, force: true });
+fs.rmSync(target, {recursive: true, force: true});
 for (const [name, bytes] of built) write(path.join(target, folder, name), bytes);
 for (const [name, html] of pages)
-  write(path.join(target, name), page.served(html, path.posix.join(path.posix.relative(path.posix.dirname(name), "."), folder)));
+  write(path.join(target, name),
+    page.served(html, path.posix.join(path.posix.relative(path.posix.dirname(name), "."), folder)));
 for (const [name, bytes] of parts)
-  console.log(`${name}: ${bytes.length >> 10} kB, brotli ${zlib.brotliCompressSync(bytes).length >> 10} kB`);
+  console.log(
+    `${name}: ${bytes.length >> 10} kB, brotli ${zlib.brotliCompressSync(bytes).length >> 10} kB`);
 if (alone) {
-  fs.rmSync(alone, { recursive: true, force: true });
+  fs.rmSync(alone, {recursive: true, force: true});
   const engine = page.embedded(parts);
   for (const [name, html] of pages) write(path.join(alone, name), page.single(html, engine));
 }
 
 // The licences of all that the engine contains.
 const sourcesOf = path.dirname(wasm);
-const LICENCES = { roper: "LICENSE", Lua: `${sourcesOf}/lua-5.4.4/src/lua.h`, jansson: `${sourcesOf}/jansson-2.14/LICENSE`,
-  argparse: "/usr/share/doc/lua-argparse/copyright", "wasi-libc": "/usr/share/doc/wasi-libc/copyright",
-  "compiler-rt": "/usr/share/doc/libclang-rt-16-dev-wasm32/copyright" };
-const licences = Object.entries(LICENCES).map(([name, at]) => {
-  const text = fs.readFileSync(at, "utf8");
-  const own = name === "Lua" ? text.slice(text.lastIndexOf("Copyright (C)")).replace(/^.*\*\/[^]*|^\* ?/gm, "") : text;
-  return `${name}\n\n${own.trim()}`;
-}).join("\n\n");
+const LICENCES = {
+  roper: "LICENSE",
+  Lua: `${sourcesOf}/lua-5.4.4/src/lua.h`,
+  jansson: `${sourcesOf}/jansson-2.14/LICENSE`,
+  argparse: "/usr/share/doc/lua-argparse/copyright",
+  "wasi-libc": "/usr/share/doc/wasi-libc/copyright",
+  "compiler-rt": "/usr/share/doc/libclang-rt-16-dev-wasm32/copyright"
+};
+const licences =
+  Object.entries(LICENCES)
+    .map(([name, at]) => {
+      const text = fs.readFileSync(at, "utf8");
+      const own = name === "Lua" ?
+        text.slice(text.lastIndexOf("Copyright (C)")).replace(/^.*\*\/[^]*|^\* ?/gm, "") :
+        text;
+      return `${name}\n\n${own.trim()}`;
+    })
+    .join("\n\n");
 for (const to of alone ? [target, alone] : [target]) write(path.join(to, "licences.txt"), licences);

@@ -1,21 +1,21 @@
 // Live cells of a lesson's page: each block of code becomes an editor with buttons, which shows the
-// recorded output until it is run. All cells share one session, which starts at the first Run. A cell
-// first runs the cells above it that have not run; afterwards its claims are checked and its figure
-// is drawn with the variables of the session.
-import { KeptFiles, KeptTexts } from "./keep.mjs";
-import { Output, make, picture } from "./output.mjs";
-import { Session } from "./session.mjs";
+// recorded output until it is run. All cells share one session, which starts at the first Run. A
+// cell first runs the cells above it that have not run; afterwards its claims are checked and its
+// figure is drawn with the variables of the session.
+import {KeptFiles, KeptTexts} from "./keep.mjs";
+import {make, Output, picture} from "./output.mjs";
+import {Session} from "./session.mjs";
 
 const PATIENCE = 1000; // milliseconds until a session that does not stop can be ended
 
-const { lesson } = document.querySelector("main").dataset;
+const {lesson} = document.querySelector("main").dataset;
 const edits = new KeptTexts(`roper cells ${lesson}`);
 const cells = [];
 let session, files, opened;
 
 // The session, when it is ready.
 async function open() {
-  session ??= new Session({ onFailure: forget });
+  session ??= new Session({onFailure: forget});
   files ??= new KeptFiles(session);
   opened ??= files.restore();
   await opened;
@@ -33,7 +33,7 @@ function forget() {
 }
 
 function button(label, title, onclick, className = "") {
-  return make("button", { type: "button", title, onclick, className }, label);
+  return make("button", {type: "button", title, onclick, className}, label);
 }
 
 class Cell {
@@ -48,19 +48,27 @@ class Cell {
     this.recorded = this.claims.map((claim) => claim.innerHTML);
     this.figure = this.section.querySelector("figure[data-source]");
     this.drawn = this.figure?.querySelector("svg");
-    this.printed = [...listing.querySelectorAll("samp")].map((sample) => sample.textContent).join("");
+    this.printed =
+      [...listing.querySelectorAll("samp")].map((sample) => sample.textContent).join("");
 
-    this.editor = make("textarea", { className: "code", spellcheck: false, autocapitalize: "off",
-      ariaLabel: `Code of step ${this.number}`, value: edits.get(this.section.id) ?? this.source,
-      oninput: () => this.#edited(), onkeydown: (event) => this.#key(event) });
+    this.editor = make("textarea", {
+      className: "code",
+      spellcheck: false,
+      autocapitalize: "off",
+      ariaLabel: `Code of step ${this.number}`,
+      value: edits.get(this.section.id) ?? this.source,
+      oninput: () => this.#edited(),
+      onkeydown: (event) => this.#key(event)
+    });
     this.run = button("Run", "Ctrl+Enter", () => run(this), "primary");
     this.stop = button("Stop", "interrupt the code", () => this.#interrupt());
     this.end = button("End the session", "variables are lost", end);
     this.reset = button("Reset", "the code and the output of the lesson", () => this.#reset());
-    this.status = make("span", { role: "status" });
+    this.status = make("span", {role: "status"});
     this.output = new Output(make("div"));
-    const tools = make("div", { className: "tools" }, this.run, this.stop, this.end, this.reset, this.status);
-    listing.replaceWith(make("div", { className: "cell" }, this.editor, tools, this.output.element));
+    const tools =
+      make("div", {className: "tools"}, this.run, this.stop, this.end, this.reset, this.status);
+    listing.replaceWith(make("div", {className: "cell"}, this.editor, tools, this.output.element));
     this.#show(false);
     this.#edited();
     if (this.printed) this.output.text(this.printed);
@@ -78,7 +86,7 @@ class Cell {
   }
 
   #edited() {
-    const { value } = this.editor;
+    const {value} = this.editor;
     this.editor.rows = value.split("\n").length;
     edits.set(this.section.id, value === this.source ? undefined : value);
     if (this.hasRun) this.say(value === this.#ran ? "" : "Changed since its last run.");
@@ -100,7 +108,7 @@ class Cell {
 
   #reset() {
     const below = this.hasRun && this.#ran !== this.source;
-    Object.assign(this.editor, { value: this.source });
+    Object.assign(this.editor, {value: this.source});
     this.#ran = undefined;
     this.#edited();
     this.output.clear();
@@ -134,7 +142,7 @@ class Cell {
     await open();
     const begin = performance.now();
     await session.run("roper.seed(1)"); // as when the lesson was recorded
-    const { error } = await session.run(code, this.output.handlers);
+    const {error} = await session.run(code, this.output.handlers);
     const milliseconds = performance.now() - begin;
     this.#ran = error === undefined ? code : undefined;
     if (error === undefined) {
@@ -145,7 +153,8 @@ class Cell {
     } else {
       this.output.error(error);
       if (this.#good.length > 0)
-        this.output.element.append(make("div", { className: "stale" }, make("p", {}, "The last run without an error:"), ...this.#good));
+        this.output.element.append(make("div", {className: "stale"},
+          make("p", {}, "The last run without an error:"), ...this.#good));
       for (const claim of this.claims) note(claim, "", "not checked, because the code fails");
       this.say("The code fails.");
     }
@@ -159,17 +168,18 @@ class Cell {
   async #check() {
     let failing = 0;
     for (const claim of this.claims) {
-      const { holds, value, error } = await session.lesson({ claim: claim.dataset.source });
+      const {holds, value, error} = await session.lesson({claim: claim.dataset.source});
       if (!holds) failing++;
-      note(claim, holds ? "✓" : "✗", error ? `cannot be checked: ${error}`
-        : `${holds ? "holds" : "fails"} here and now, measured: ${value}`);
+      note(claim, holds ? "✓" : "✗",
+        error ? `cannot be checked: ${error}` :
+                `${holds ? "holds" : "fails"} here and now, measured: ${value}`);
     }
     return failing;
   }
 
   async #draw() {
     if (!this.figure) return;
-    const { svg, error } = await session.lesson({ figure: this.figure.dataset.source });
+    const {svg, error} = await session.lesson({figure: this.figure.dataset.source});
     if (error) this.output.error(`The figure cannot be drawn: ${error}`);
     else {
       const made = picture(svg), old = this.figure.querySelector("svg");
@@ -180,7 +190,8 @@ class Cell {
 }
 
 function duration(milliseconds) {
-  return milliseconds < 1000 ? `${milliseconds.toFixed(0)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+  return milliseconds < 1000 ? `${milliseconds.toFixed(0)} ms` :
+                               `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
 function verdict(count, failing) {
@@ -198,17 +209,19 @@ function note(claim, sign, text) {
 }
 
 function spoilBelow(cell) {
-  for (const later of cells.slice(cells.indexOf(cell) + 1)) later.spoil("The code above has changed.");
+  for (const later of cells.slice(cells.indexOf(cell) + 1))
+    later.spoil("The code above has changed.");
 }
 
-const { dataset } = document.body; // data-state: ready, busy
+const {dataset} = document.body; // data-state: ready, busy
 
 // Runs the cells above that have not run, then the cell. Returns whether all of them ran.
 async function run(cell) {
   if (dataset.state === "busy") return false;
   dataset.state = "busy";
   try {
-    const list = cells.slice(0, cells.indexOf(cell)).filter((earlier) => !earlier.hasRun).concat(cell);
+    const list =
+      cells.slice(0, cells.indexOf(cell)).filter((earlier) => !earlier.hasRun).concat(cell);
     for (const one of list) {
       if (one !== cell) cell.say(`Running step ${one.number} first …`);
       if (!await one.execute()) {
@@ -226,10 +239,12 @@ async function run(cell) {
 async function judge(question, line) {
   const step = Number(question.closest("section").id.match(/\d+/));
   const above = cells.filter((cell) => cell.number <= step && !cell.hasRun);
-  if (above.length > 0 && !await run(above.at(-1))) return { error: "The code above fails, or is running." };
+  if (above.length > 0 && !await run(above.at(-1)))
+    return {error: "The code above fails, or is running."};
   await open();
-  const conditions = [...question.querySelectorAll(".hints > li[data-if]")].map((hint) => hint.dataset.if);
-  return session.lesson({ line: { line, check: question.dataset.check, conditions } });
+  const conditions =
+    [...question.querySelectorAll(".hints > li[data-if]")].map((hint) => hint.dataset.if);
+  return session.lesson({line: {line, check: question.dataset.check, conditions}});
 }
 
 for (const listing of document.querySelectorAll("section pre.code[data-source]")) {
@@ -237,4 +252,4 @@ for (const listing of document.querySelectorAll("section pre.code[data-source]")
   cells.push(new Cell(listing));
 }
 dataset.state = "ready";
-dispatchEvent(new CustomEvent("session", { detail: { judge } }));
+dispatchEvent(new CustomEvent("session", {detail: {judge}}));

@@ -1,7 +1,16 @@
 // Files in memory. The engine reaches them through the system calls of wasi.mjs; the page reads and
 // writes them directly.
 
-const ERRNO = { badf: 8, exist: 20, inval: 28, isdir: 31, noent: 44, notdir: 54, notempty: 55, spipe: 70 };
+const ERRNO = {
+  badf: 8,
+  exist: 20,
+  inval: 28,
+  isdir: 31,
+  noent: 44,
+  notdir: 54,
+  notempty: 55,
+  spipe: 70
+};
 
 // An error of a system call.
 export class Refusal extends Error {
@@ -41,7 +50,8 @@ export class File extends Node {
   }
 
   read(position, to) {
-    const part = this.buffer.subarray(Math.min(position, this.size), Math.min(position + to.length, this.size));
+    const part = this.buffer.subarray(
+      Math.min(position, this.size), Math.min(position + to.length, this.size));
     to.set(part);
     return part.length;
   }
@@ -61,7 +71,7 @@ export class File extends Node {
   }
 
   truncate() {
-    Object.assign(this, { buffer: new Uint8Array(0), size: 0, owned: true, time: now() });
+    Object.assign(this, {buffer: new Uint8Array(0), size: 0, owned: true, time: now()});
   }
 }
 
@@ -85,12 +95,12 @@ export class Files {
       if (node instanceof Folder) trail.push(node);
     }
     const folder = node instanceof Folder && name !== "." ? trail.at(-2) : trail.at(-1);
-    return { folder, name, node };
+    return {folder, name, node};
   }
 
   // The node of a path.
   node(path, from) {
-    const { node } = this.find(path, from);
+    const {node} = this.find(path, from);
     if (!node) throw new Refusal("noent", path);
     return node;
   }
@@ -127,7 +137,7 @@ export class Files {
   }
 
   remove(path) {
-    const { folder, name } = this.find(path);
+    const {folder, name} = this.find(path);
     folder.entries.delete(name);
   }
 
@@ -135,8 +145,10 @@ export class Files {
   // the index, the contents.
   pack() {
     const paths = this.list("/"), parts = paths.map((path) => this.get(path));
-    const index = new TextEncoder().encode(JSON.stringify(paths.map((path, i) => [path, parts[i].length])));
-    const archive = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 4 + index.length));
+    const index =
+      new TextEncoder().encode(JSON.stringify(paths.map((path, i) => [path, parts[i].length])));
+    const archive =
+      new Uint8Array(parts.reduce((sum, part) => sum + part.length, 4 + index.length));
     new DataView(archive.buffer).setUint32(0, index.length, true);
     let at = 4;
     for (const part of [index, ...parts]) {

@@ -1,10 +1,10 @@
-// What the browser keeps of a user's work until it is removed: files of a session and texts, such as
-// changed cells. If the browser keeps no data, pages work without it.
+// What the browser keeps of a user's work until it is removed: files of a session and texts, such
+// as changed cells. If the browser keeps no data, pages work without it.
 
 function open() {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open("roper", 1);
-    request.onupgradeneeded = () => request.result.createObjectStore("files", { keyPath: "path" });
+    request.onupgradeneeded = () => request.result.createObjectStore("files", {keyPath: "path"});
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
@@ -39,7 +39,8 @@ export class KeptFiles {
   async restore() {
     this.#times = new Map();
     try {
-      for (const { path, bytes } of await stored((store) => store.getAll())) await this.#session.files.write(path, bytes);
+      for (const {path, bytes} of await stored((store) => store.getAll()))
+        await this.#session.files.write(path, bytes);
       this.#times = new Map(await this.#session.files.times());
     } catch {
       // the browser keeps no files
@@ -48,7 +49,7 @@ export class KeptFiles {
 
   // Stores what the session has changed since `restore` or the last call.
   async save() {
-    const { files } = this.#session;
+    const {files} = this.#session;
     try {
       const times = new Map(await files.times());
       const changed = [...times].filter(([path, time]) => time !== this.#times.get(path));
@@ -56,7 +57,7 @@ export class KeptFiles {
       if (changed.length + removed.length === 0) return;
       const contents = await Promise.all(changed.map(([path]) => files.read(path)));
       await stored((store) => {
-        changed.forEach(([path], i) => store.put({ path, bytes: contents[i] }));
+        changed.forEach(([path], i) => store.put({path, bytes: contents[i]}));
         removed.forEach((path) => store.delete(path));
       });
       this.#times = times;
@@ -89,7 +90,7 @@ export class KeptTexts {
   // An undefined text is removed.
   set(name, text) {
     try {
-      localStorage.setItem(this.#key, JSON.stringify({ ...this.all(), [name]: text }));
+      localStorage.setItem(this.#key, JSON.stringify({...this.all(), [name]: text}));
     } catch {
       // the browser keeps no texts
     }

@@ -10,12 +10,12 @@ export function make(tag, fields = {}, ...children) {
 
 // SVG from roper as an element of the page.
 export function picture(svg) {
-  const { documentElement } = new DOMParser().parseFromString(svg, "image/svg+xml");
+  const {documentElement} = new DOMParser().parseFromString(svg, "image/svg+xml");
   return document.importNode(documentElement, true);
 }
 
 export class Output {
-  #progress = make("pre", { className: "progress", hidden: true });
+  #progress = make("pre", {className: "progress", hidden: true});
 
   constructor(element) {
     this.element = element;
@@ -29,13 +29,14 @@ export class Output {
   // Handlers for a request of a session.
   handlers = {
     output: (text, stream) => this.text(text, stream === 2 ? "aside" : ""),
-    value: ({ text }) => this.text(`${text}\n`),
-    figure: ({ svg }) => this.#add(make("figure", {}, picture(svg))),
-    progress: (lines) => {
-      this.#progress.textContent = lines?.join("\n") ?? "";
-      this.#progress.hidden = !lines?.length;
-      this.#add(this.#progress);
-    },
+    value: ({text}) => this.text(`${text}\n`),
+    figure: ({svg}) => this.#add(make("figure", {}, picture(svg))),
+    progress:
+      (lines) => {
+        this.#progress.textContent = lines?.join("\n") ?? "";
+        this.#progress.hidden = !lines?.length;
+        this.#add(this.#progress);
+      },
   };
 
   #add(element) {
@@ -45,12 +46,14 @@ export class Output {
 
   // Appends text; className: "aside" for standard error, "error", or that of the page.
   text(text, className = "") {
-    const last = this.#progress.isConnected ? this.#progress.previousElementSibling : this.element.lastElementChild;
+    const last = this.#progress.isConnected ? this.#progress.previousElementSibling :
+                                              this.element.lastElementChild;
     if (last?.matches("pre.text") && last.dataset.kind === className) {
       last.firstChild.appendData(text);
-      if (last.firstChild.length > LIMIT) last.firstChild.deleteData(0, last.firstChild.length - LIMIT / 2);
+      if (last.firstChild.length > LIMIT)
+        last.firstChild.deleteData(0, last.firstChild.length - LIMIT / 2);
     } else {
-      const element = make("pre", { className: `text ${className}` }, document.createTextNode(text));
+      const element = make("pre", {className: `text ${className}`}, document.createTextNode(text));
       element.dataset.kind = className;
       this.#add(element);
     }

@@ -17,66 +17,87 @@ export function read(name) {
 
 // The names of the styles and modules of a page.
 export function linked(html) {
-  const modules = [...html.matchAll(new RegExp(MODULE, "g"))].flatMap(([, name]) => [...imports(name)]);
+  const modules =
+    [...html.matchAll(new RegExp(MODULE, "g"))].flatMap(([, name]) => [...imports(name)]);
   return [...html.matchAll(LINK)].map(([, name]) => name).concat(modules);
 }
 
 // The files that a module imports, directly or not, before it.
 export function imports(name, found = new Set()) {
-  for (const [, other] of read(name).matchAll(/^import .* from "\.\/(.+)";$/gm)) imports(other, found);
+  for (const [, other] of read(name).matchAll(/^import .* from "\.\/(.+)";$/gm))
+    imports(other, found);
   return found.add(name);
 }
 
 // A module and all that it imports as one script. Each module keeps its own scope.
 function joined(name) {
-  return [...imports(name)].map((one) => {
-    const source = read(one), names = [];
-    const body = source.replace(/^import .*$/gm, "").replace(/^export ((?:async )?\w+) (\w+)/gm, (_, kind, exported) => {
-      names.push(exported);
-      return `${kind} ${exported}`;
-    });
-    return `const { ${names.join(", ")} } = (() => {\n${body}\nreturn { ${names.join(", ")} };\n})();`;
-  }).join("\n");
+  return [...imports(name)]
+    .map((one) => {
+      const source = read(one), names = [];
+      const body = source.replace(/^import .*$/gm, "")
+                     .replace(/^export ((?:async )?\w+) (\w+)/gm, (_, kind, exported) => {
+                       names.push(exported);
+                       return `${kind} ${exported}`;
+                     });
+      const list = `{ ${names.join(", ")} }`;
+      return `const ${list} = (() => {\n${body}\nreturn ${list};\n})();`;
+    })
+    .join("\n");
 }
 
-const WAYS = `<nav aria-label="Pages"><a href="../index.html">roper</a> <a href="../race.html">Race</a>
+const WAYS =
+  `<nav aria-label="Pages"><a href="../index.html">roper</a> <a href="../race.html">Race</a>
 <a href="../prompt.html">Prompt</a></nav>`;
 
 // The source of a page that `lesson --html` wrote, with live cells if it is that of a lesson.
 export function live(html) {
   const page = html.replace("<body>", () => `<body>${WAYS}`);
-  return !page.includes("<main data-lesson=") ? page : page.replace("</head>", () =>
-    `<link rel="stylesheet" href="output.css"><link rel="stylesheet" href="cells.css">
+  return !page.includes("<main data-lesson=") ?
+    page :
+    page.replace("</head>",
+      () => `<link rel="stylesheet" href="output.css"><link rel="stylesheet" href="cells.css">
 <script type="module" src="cells.mjs"></script></head>`);
 }
 
 // Lets a page load only what `sources` allow, and run only the scripts in it.
-function guarded(html, { script, ...sources }) {
-  const hashes = [...html.matchAll(SCRIPT)].map(([, body]) =>
-    `'sha256-${crypto.createHash("sha256").update(body).digest("base64")}'`);
-  const policy = Object.entries({ default: ["'none'"], script: ["'wasm-unsafe-eval'", ...script, ...hashes],
-    style: ["'self'", "'unsafe-inline'"], img: ["data:"], ...sources }).map(([name, list]) => `${name}-src ${list.join(" ")}`);
+function guarded(html, {script, ...sources}) {
+  const hashes = [...html.matchAll(SCRIPT)].map(
+    ([, body]) => `'sha256-${crypto.createHash("sha256").update(body).digest("base64")}'`);
+  const policy = Object
+                   .entries({
+                     default: ["'none'"],
+                     script: ["'wasm-unsafe-eval'", ...script, ...hashes],
+                     style: ["'self'", "'unsafe-inline'"],
+                     img: ["data:"],
+                     ...sources
+                   })
+                   .map(([name, list]) => `${name}-src ${list.join(" ")}`);
   const content = [...policy, "base-uri 'none'", "form-action 'none'"].join("; ");
-  return html.replace(/<meta charset="utf-8">/, (meta) => `${meta}<meta http-equiv="Content-Security-Policy" content="${content}">`);
+  return html.replace(/<meta charset="utf-8">/,
+    (meta) => `${meta}<meta http-equiv="Content-Security-Policy" content="${content}">`);
 }
 
 // A page whose scripts, styles and engine are in a folder, given relative to the page.
 export function served(html, folder) {
   const page = html.replace(LINK, `<link rel="stylesheet" href="${folder}/$1">`)
-    .replace(MODULE, `<script type="module" src="${folder}/$1"></script>`);
-  return guarded(page, { script: ["'self'"], worker: ["'self'"], connect: ["'self'"] });
+                 .replace(MODULE, `<script type="module" src="${folder}/$1"></script>`);
+  return guarded(page, {script: ["'self'"], worker: ["'self'"], connect: ["'self'"]});
 }
 
 // The engine as elements of a page; files: [name, bytes].
 export function embedded(files) {
-  return [...files, ["worker.mjs", joined("worker.mjs")]].map(([name, bytes]) =>
-    `<script type="text/plain" id="${name}">${zlib.gzipSync(bytes, { level: 9 }).toString("base64")}</script>\n`).join("");
+  return [...files, ["worker.mjs", joined("worker.mjs")]]
+    .map(([name, bytes]) => {
+      const text = zlib.gzipSync(bytes, {level: 9}).toString("base64");
+      return `<script type="text/plain" id="${name}">${text}</script>\n`;
+    })
+    .join("");
 }
 
 // A page that contains its scripts, its styles and, if it runs code, `engine`, from `embedded`.
 export function single(html, engine) {
   const page = html.replace(LINK, (_, name) => `<style>${read(name)}</style>`)
-    .replace(MODULE, (_, name) => `<script type="module">${joined(name)}</script>`)
-    .replace("</body>", () => `${MODULE.test(html) ? engine : ""}</body>`);
-  return guarded(page, { script: [], worker: ["blob:"] });
+                 .replace(MODULE, (_, name) => `<script type="module">${joined(name)}</script>`)
+                 .replace("</body>", () => `${MODULE.test(html) ? engine : ""}</body>`);
+  return guarded(page, {script: [], worker: ["blob:"]});
 }

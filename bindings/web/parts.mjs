@@ -15,5 +15,7 @@ export async function part(name) {
 // The address of a script.
 export async function script(name) {
   const found = await part(name);
-  return typeof found === "string" ? found : URL.createObjectURL(new Blob([found], { type: "text/javascript" }));
+  return typeof found === "string" ?
+    found :
+    URL.createObjectURL(new Blob([found], {type: "text/javascript"}));
 }

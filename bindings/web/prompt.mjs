@@ -1,10 +1,10 @@
 // The prompt: an input with history and completion, above it what the session printed and drew.
-// For scripts that drive the page: <body data-state> is loading, ready, busy or failed; #input, where
-// Enter runs; #output.
-import { Completion } from "./completion.mjs";
-import { KeptFiles, KeptTexts } from "./keep.mjs";
-import { make, Output } from "./output.mjs";
-import { Session } from "./session.mjs";
+// For scripts that drive the page: <body data-state> is loading, ready, busy or failed; #input,
+// where Enter runs; #output.
+import {Completion} from "./completion.mjs";
+import {KeptFiles, KeptTexts} from "./keep.mjs";
+import {make, Output} from "./output.mjs";
+import {CANNOT_LOAD, restarted, Session} from "./session.mjs";
 
 const EXAMPLES = {
   "a tensor": "roper.tensor{1, 2, 3}:softmax()",
@@ -14,8 +14,10 @@ rope = roper.position.rope{dim = 4}
 twice = rope:rotate(rope:rotate(q, 1), 2)
 (rope:rotate(q, 3) - twice):abs():max() < 1e-6`,
   "a model": `task = roper.tasks.copy{length = 33, letters = 5, seed = 1}
-model = roper.nn.Transformer{vocabulary = task:vocabulary(), d_model = 32, heads = 2, position = "roper"}
-roper.train{model = model, task = task, steps = 100, batch = 8, optimizer = roper.optim.Adam{rate = 1e-2}}.loss`,
+model = roper.nn.Transformer{vocabulary = task:vocabulary(), d_model = 32, heads = 2,
+  position = "roper"}
+roper.train{model = model, task = task, steps = 100, batch = 8,
+  optimizer = roper.optim.Adam{rate = 1e-2}}.loss`,
   "the help": "?roper.attention",
 };
 const PATIENCE = 2000; // milliseconds after Stop until the end of the session is offered
@@ -24,7 +26,7 @@ const MOST_HISTORY = 200;
 const $ = (id) => document.getElementById(id);
 const input = $("input"), body = document.body;
 
-const session = new Session({ onState: show, onFailure });
+const session = new Session({onState: show, onFailure});
 const files = new KeptFiles(session);
 let restored = files.restore();
 
@@ -32,7 +34,7 @@ function show(state) {
   body.dataset.state = state;
   $("state").textContent = state;
   $("stop").disabled = state !== "busy";
-  if (state === "failed") offer("The engine cannot be loaded. The page needs a browser with WebAssembly SIMD and exceptions.");
+  if (state === "failed") offer(CANNOT_LOAD);
   else if (state === "ready") $("ended").hidden = true;
 }
 
@@ -42,7 +44,7 @@ function offer(reason) {
 }
 
 function onFailure(reason) {
-  offer(`The engine stopped and was started again: ${reason}. Variables are lost; files and history are not.`);
+  offer(`${restarted(reason)} Variables are lost; files and history are not.`);
 }
 
 // History, kept by the browser if it allows that.
@@ -76,8 +78,8 @@ function grow() {
   input.rows = Math.min(12, input.value.split("\n").length);
 }
 
-const completion = new Completion({ input, list: $("names"), help: $("help"), box: $("completion"), session,
-  onInsert: grow });
+const completion = new Completion(
+  {input, list: $("names"), help: $("help"), box: $("completion"), session, onInsert: grow});
 
 function insert(text) {
   input.setRangeText(text, input.selectionStart, input.selectionEnd, "end");
@@ -95,13 +97,14 @@ async function run() {
   history.add(code);
   put("");
   $("linked").hidden = true;
-  const entry = make("div", { className: "entry" });
-  entry.append(make("pre", { className: "typed", textContent: `> ${code.replaceAll("\n", "\n>> ")}` }));
+  const entry = make("div", {className: "entry"});
+  entry.append(
+    make("pre", {className: "typed", textContent: `> ${code.replaceAll("\n", "\n>> ")}`}));
   const output = new Output(make("div"));
   entry.append(output.element);
   $("output").append(entry);
   await restored;
-  const { error } = await session.run(code, output.handlers);
+  const {error} = await session.run(code, output.handlers);
   if (error) output.error(error === "interrupted" ? error : `error: ${error}`);
   files.save();
 }
@@ -135,7 +138,9 @@ const KEYS = {
     return true;
   },
   c(event) {
-    if (!event.ctrlKey || input.selectionStart !== input.selectionEnd || body.dataset.state !== "busy") return false;
+    if (!event.ctrlKey || input.selectionStart !== input.selectionEnd
+      || body.dataset.state !== "busy")
+      return false;
     interrupt();
     return true;
   },
@@ -169,7 +174,7 @@ function read() {
 window.addEventListener("hashchange", read);
 
 for (const [name, code] of Object.entries(EXAMPLES)) {
-  const button = make("button", { type: "button", className: "plain", textContent: name });
+  const button = make("button", {type: "button", className: "plain", textContent: name});
   button.addEventListener("click", () => {
     put(code);
     input.focus();
@@ -178,7 +183,7 @@ for (const [name, code] of Object.entries(EXAMPLES)) {
 }
 // The last lines stay in view.
 new MutationObserver(() => $("output").scrollTop = $("output").scrollHeight)
-  .observe($("output"), { childList: true, characterData: true, subtree: true });
+  .observe($("output"), {childList: true, characterData: true, subtree: true});
 history.load();
-input.focus({ preventScroll: true });
+input.focus({preventScroll: true});
 read();

@@ -21,5 +21,5 @@ export function tar(files) {
     octal(148, 7, header.reduce((sum, byte) => sum + byte, 0));
     parts.push(header, bytes, new Uint8Array(-bytes.length & 511));
   }
-  return new Blob([...parts, new Uint8Array(1024)], { type: "application/x-tar" });
+  return new Blob([...parts, new Uint8Array(1024)], {type: "application/x-tar"});
 }

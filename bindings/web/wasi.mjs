@@ -1,5 +1,5 @@
 // The system calls of WASI (wasi_snapshot_preview1) that the engine imports, over files in memory.
-import { File, Folder, Refusal } from "./files.mjs";
+import {File, Folder, Refusal} from "./files.mjs";
 
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 const DEVICE = 2, ALL_RIGHTS = 0xffffffffffffffffn, MAY_WRITE = 64n;
@@ -7,10 +7,11 @@ const CREATE = 1, FOLDER_ONLY = 2, EXCLUSIVE = 4, TRUNCATE = 8; // flags of path
 const APPEND = 1, SET_TIME = 4;
 
 // memory: returns the memory of the engine; write(stream, bytes): to standard output 1, or error 2
-export function systemCalls({ files, memory, write, environment }) {
-  const descriptors = [0, 1, 2].map((stream) => ({ node: { kind: DEVICE }, stream }));
-  descriptors.push({ node: files.root, name: encoder.encode("/") });
-  const pairs = Object.entries(environment).map(([name, value]) => encoder.encode(`${name}=${value}\0`));
+export function systemCalls({files, memory, write, environment}) {
+  const descriptors = [0, 1, 2].map((stream) => ({node: {kind: DEVICE}, stream}));
+  descriptors.push({node: files.root, name: encoder.encode("/")});
+  const pairs =
+    Object.entries(environment).map(([name, value]) => encoder.encode(`${name}=${value}\0`));
 
   let bytes = new Uint8Array(0), view;
   const update = () => { // the memory moves when it grows
@@ -49,14 +50,15 @@ export function systemCalls({ files, memory, write, environment }) {
   const eachPart = (list, count, f) => {
     let total = 0;
     for (let i = 0; i < count; i++) {
-      const at = view.getUint32(list + 8 * i, true), length = view.getUint32(list + 8 * i + 4, true);
+      const at = view.getUint32(list + 8 * i, true),
+            length = view.getUint32(list + 8 * i + 4, true);
       const done = f(bytes.subarray(at, at + length));
       total += done;
       if (done < length) break;
     }
     return total;
   };
-  const remove = ({ folder, name, node }) => {
+  const remove = ({folder, name, node}) => {
     folder.entries.delete(name);
     node.links--;
   };
@@ -83,7 +85,7 @@ export function systemCalls({ files, memory, write, environment }) {
       throw new Error(`exit ${code}`);
     },
     fd_prestat_get(fd, at) {
-      const { name } = opened(fd);
+      const {name} = opened(fd);
       if (!name) throw new Refusal("badf");
       put32(at, 0);
       put32(at + 4, name.length);
@@ -101,7 +103,7 @@ export function systemCalls({ files, memory, write, environment }) {
     },
     fd_sync() {},
     fd_fdstat_get(fd, at) {
-      const { node, append } = opened(fd);
+      const {node, append} = opened(fd);
       put64(at, 0);
       view.setUint8(at, node.kind);
       view.setUint16(at + 2, append ? APPEND : 0, true);
@@ -167,7 +169,7 @@ export function systemCalls({ files, memory, write, environment }) {
       put32(used, position - at);
     },
     path_create_directory(fd, path, length) {
-      const { folder, name, node } = find(fd, path, length);
+      const {folder, name, node} = find(fd, path, length);
       if (node) throw new Refusal("exist");
       folder.entries.set(name, new Folder());
     },
@@ -175,18 +177,18 @@ export function systemCalls({ files, memory, write, environment }) {
       putStat(existing(fd, path, length).node, at);
     },
     path_filestat_set_times(fd, flags, path, length, access, modification, how) {
-      const { node } = existing(fd, path, length);
+      const {node} = existing(fd, path, length);
       if (how & SET_TIME) node.time = modification;
     },
     path_link(from, flags, path, length, to, other, size) {
-      const { node } = existing(from, path, length), target = find(to, other, size);
+      const {node} = existing(from, path, length), target = find(to, other, size);
       if (target.node) throw new Refusal("exist");
       target.folder.entries.set(target.name, node);
       node.links++;
     },
     path_open(fd, follow, path, length, how, rights, inherited, flags, at) {
       const found = find(fd, path, length);
-      let { node } = found;
+      let {node} = found;
       if (node && how & CREATE && how & EXCLUSIVE) throw new Refusal("exist");
       if (!node && !(how & CREATE)) throw new Refusal("noent");
       if (!node) found.folder.entries.set(found.name, node = new File());
@@ -195,7 +197,7 @@ export function systemCalls({ files, memory, write, environment }) {
       if (how & TRUNCATE) node.truncate();
       let free = descriptors.indexOf(undefined, 3);
       if (free < 0) free = descriptors.length;
-      descriptors[free] = { node, position: 0, append: (flags & APPEND) !== 0 };
+      descriptors[free] = {node, position: 0, append: (flags & APPEND) !== 0};
       put32(at, free);
     },
     path_remove_directory(fd, path, length) {

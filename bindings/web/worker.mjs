@@ -1,8 +1,8 @@
 // A worker with one session. session.mjs describes the messages from the page; those to the page:
-// {state: "ready"}, {id, output, stream}, {id, message} with what the session shows, {id, reply}, and
-// {failure} if the engine has died; then a new one is started, with the same files.
-import { Engine, canSuspend } from "./engine.mjs";
-import { Files } from "./files.mjs";
+// {state: "ready"}, {id, output, stream}, {id, message} with what the session shows, {id, reply},
+// and {failure} if the engine has died; then a new one is started, with the same files.
+import {canSuspend, Engine} from "./engine.mjs";
+import {Files} from "./files.mjs";
 
 const PAUSE = 20; // milliseconds of computing between two looks at the messages
 
@@ -18,20 +18,26 @@ let engine, module, options, busy = false, id, reply;
 
 async function start() {
   engine = undefined;
-  engine = await Engine.start({ module, files, rest, environment: options.environment,
+  engine = await Engine.start({
+    module,
+    files,
+    rest,
+    environment: options.environment,
     suspends: canSuspend && options.suspends !== false,
-    output: (stream, output) => postMessage({ id, stream, output }),
+    output: (stream, output) => postMessage({id, stream, output}),
     send: (message) => {
       if (message.reply) reply = message.reply;
-      else postMessage({ id, message });
-    } });
-  engine.ask({ banner: true }); // loads the session: an interrupt before code runs has no effect
+      else postMessage({id, message});
+    }
+  });
+  engine.ask({banner: true}); // loads the session: an interrupt before code runs has no effect
 }
 
 // A response with a part of the page, given by its address or its bytes.
 async function load(found) {
-  return typeof found === "string" ? fetch(found)
-    : new Response(found, { headers: { "content-type": "application/wasm" } });
+  return typeof found === "string" ?
+    fetch(found) :
+    new Response(found, {headers: {"content-type": "application/wasm"}});
 }
 
 async function open(first) {
@@ -40,7 +46,7 @@ async function open(first) {
   module = await WebAssembly.compileStreaming(load(options.engine));
   files.unpack(new Uint8Array(await archive));
   await start();
-  postMessage({ state: "ready", suspends: engine.suspends });
+  postMessage({state: "ready", suspends: engine.suspends});
 }
 
 // What the page does with the files of the user.
@@ -63,30 +69,33 @@ async function work() {
       if (request.reset) {
         await start();
         reply = {};
-      } else if (await engine.work(request.ask, PAUSE) !== 0) reply = { error: "the session has failed" };
+      } else if (await engine.work(request.ask, PAUSE) !== 0)
+        reply = {error: "the session has failed"};
     } catch (error) {
-      postMessage({ failure: String(error) });
+      postMessage({failure: String(error)});
       await start();
-      reply = { error: `the engine has stopped (${error.message}) and was started again; variables are lost` };
+      reply = {
+        error: `the engine has stopped (${error.message}) and was started again; variables are lost`
+      };
     }
-    postMessage({ id, reply, milliseconds: performance.now() - begin });
+    postMessage({id, reply, milliseconds: performance.now() - begin});
   }
   id = undefined;
   busy = false;
 }
 
-const fail = (error) => postMessage({ state: "failed", error: String(error) });
+const fail = (error) => postMessage({state: "failed", error: String(error)});
 
-onmessage = ({ data }) => {
+onmessage = ({data}) => {
   if (data.engine) open(data).catch(fail);
   else if (data.interrupt) {
     if (busy) engine?.interrupt();
   } else if (data.files) {
     const [name, ...values] = data.files;
     try {
-      postMessage({ id: data.id, reply: { result: fileRequests[name](...values) } });
+      postMessage({id: data.id, reply: {result: fileRequests[name](...values)}});
     } catch (error) {
-      postMessage({ id: data.id, reply: { error: error.message } });
+      postMessage({id: data.id, reply: {error: error.message}});
     }
   } else {
     queue.push(data);

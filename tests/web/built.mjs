@@ -2,12 +2,14 @@
 import fs from "node:fs";
 import path from "node:path";
 
-export const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "../..");
-export const folder = path.join(root, "build/web", fs.readdirSync(path.join(root, "build/web")).find((name) => /^[0-9a-f]{12}$/.test(name)));
+export const root =
+  path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "../..");
+export const folder = path.join(root, "build/web",
+  fs.readdirSync(path.join(root, "build/web")).find((name) => /^[0-9a-f]{12}$/.test(name)));
 const load = (name) => import(path.join(folder, name));
 
-export const { Engine } = await load("engine.mjs");
-export const { Files } = await load("files.mjs");
+export const {Engine} = await load("engine.mjs");
+export const {Files} = await load("files.mjs");
 
 const bytes = (name) => new Uint8Array(fs.readFileSync(path.join(folder, name)));
 const module = await WebAssembly.compile(bytes("roper.wasm"));
@@ -17,10 +19,15 @@ const archive = bytes("files.bin");
 export async function start(options = {}) {
   const files = options.files ?? new Files();
   files.unpack(archive);
-  const found = { files, printed: "", messages: [] };
-  found.engine = await Engine.start({ module, suspends: false,
+  const found = {files, printed: "", messages: []};
+  found.engine = await Engine.start({
+    module,
+    suspends: false,
     output: (stream, text) => found.printed += text,
-    send: (message) => found.messages.push(message), ...options, files });
+    send: (message) => found.messages.push(message),
+    ...options,
+    files
+  });
   // The reply to a request, and what was shown.
   found.ask = (request) => {
     found.messages.length = 0;
@@ -30,16 +37,20 @@ export async function start(options = {}) {
   return found;
 }
 
-export function reply({ messages }, state) {
+export function reply({messages}, state) {
   const last = messages.at(-1)?.reply;
   if (state !== 0 || !last) throw new Error(`the engine has failed: state ${state}`);
-  return { ...last, shown: messages.flatMap(({ data }) => data?.["text/plain"] ?? []), messages: [...messages] };
+  return {
+    ...last,
+    shown: messages.flatMap(({data}) => data?.["text/plain"] ?? []),
+    messages: [...messages]
+  };
 }
 
 // Copies a folder of this computer to the files of an engine.
 export function copy(files, from, to) {
   for (const name of fs.readdirSync(from)) {
-    const at = path.join(from, name), stat = fs.statSync(at, { throwIfNoEntry: false });
+    const at = path.join(from, name), stat = fs.statSync(at, {throwIfNoEntry: false});
     if (stat?.isDirectory()) copy(files, at, `${to}/${name}`);
     else if (stat?.isFile()) files.put(`${to}/${name}`, new Uint8Array(fs.readFileSync(at)));
   }

@@ -1,20 +1,27 @@
 // Pages in headless Chromium: serves a folder, and drives a page by the protocol of the developer
 // tools, through a pipe.
-import { spawn } from "node:child_process";
+import {spawn} from "node:child_process";
 import fs from "node:fs";
 import http from "node:http";
 import os from "node:os";
 import path from "node:path";
 
-const TYPES = { ".html": "text/html", ".mjs": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
+const TYPES = {
+  ".html": "text/html",
+  ".mjs": "text/javascript",
+  ".css": "text/css",
+  ".wasm": "application/wasm"
+};
 const LIMIT = 60_000; // milliseconds to wait for a condition
 
 // A server of a folder, as any other: no special headers.
 export function serve(folder) {
   const server = http.createServer((request, response) => {
-    const name = decodeURIComponent(new URL(request.url, "http://x").pathname).replace(/\/$/, "/index.html");
+    const name =
+      decodeURIComponent(new URL(request.url, "http://x").pathname).replace(/\/$/, "/index.html");
     fs.readFile(path.join(folder, path.normalize(name)), (error, data) => {
-      response.writeHead(error ? 404 : 200, { "content-type": TYPES[path.extname(name)] ?? "application/octet-stream" });
+      response.writeHead(error ? 404 : 200,
+        {"content-type": TYPES[path.extname(name)] ?? "application/octet-stream"});
       response.end(data);
     });
   });
@@ -27,8 +34,9 @@ export function serve(folder) {
 // The program of the browser, or nothing.
 export function find() {
   const folders = process.env.PATH.split(":");
-  return ["chromium", "chromium-browser", "google-chrome"].flatMap((name) =>
-    folders.map((folder) => path.join(folder, name))).find((file) => fs.existsSync(file));
+  return ["chromium", "chromium-browser", "google-chrome"]
+    .flatMap((name) => folders.map((folder) => path.join(folder, name)))
+    .find((file) => fs.existsSync(file));
 }
 
 class Page {
@@ -37,46 +45,53 @@ class Page {
   requests = [];
 
   constructor(browser, session, target, origin) {
-    Object.assign(this, { browser, session, target, origin });
+    Object.assign(this, {browser, session, target, origin});
   }
 
   // Reports what happens in the page, or in a worker of it.
   async watch(session) {
-    for (const domain of ["Runtime", "Log", "Network"]) await this.browser.send(`${domain}.enable`, {}, session).catch(() => {});
+    for (const domain of ["Runtime", "Log", "Network"])
+      await this.browser.send(`${domain}.enable`, {}, session).catch(() => {});
     await this.browser.send("Runtime.runIfWaitingForDebugger", {}, session).catch(() => {});
   }
 
   close() {
-    return this.browser.send("Target.closeTarget", { targetId: this.target });
+    return this.browser.send("Target.closeTarget", {targetId: this.target});
   }
 
   send(method, params) {
     return this.browser.send(method, params, this.session);
   }
 
-  receive({ method, params }) {
+  receive({method, params}) {
     if (method === "Target.attachedToTarget") {
       this.browser.listen(params.sessionId, this);
       this.watch(params.sessionId);
-    } else if (method === "Runtime.consoleAPICalled") this.problems.push(params.args.map((a) => a.value ?? a.description).join(" "));
-    else if (method === "Runtime.exceptionThrown") this.problems.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
-    else if (method === "Log.entryAdded") this.problems.push(`${params.entry.text} ${params.entry.url ?? ""}`);
+    } else if (method === "Runtime.consoleAPICalled")
+      this.problems.push(params.args.map((a) => a.value ?? a.description).join(" "));
+    else if (method === "Runtime.exceptionThrown")
+      this.problems.push(
+        params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
+    else if (method === "Log.entryAdded")
+      this.problems.push(`${params.entry.text} ${params.entry.url ?? ""}`);
     else if (method === "Network.requestWillBeSent") {
-      const { url } = params.request;
+      const {url} = params.request;
       this.requests.push(url);
-      if (!/^(data|blob):/.test(url) && !url.startsWith(this.origin)) this.problems.push(`request to ${url}`);
+      if (!/^(data|blob):/.test(url) && !url.startsWith(this.origin))
+        this.problems.push(`request to ${url}`);
     }
   }
 
   async open(url) {
-    await this.send("Page.navigate", { url: new URL(url, this.origin).href });
+    await this.send("Page.navigate", {url: new URL(url, this.origin).href});
   }
 
   // The value of an expression in the page.
   async evaluate(expression) {
-    const { result, exceptionDetails } = await this.send("Runtime.evaluate",
-      { expression, awaitPromise: true, returnByValue: true });
-    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    const {result, exceptionDetails} =
+      await this.send("Runtime.evaluate", {expression, awaitPromise: true, returnByValue: true});
+    if (exceptionDetails)
+      throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
     return result.value;
   }
 
@@ -92,27 +107,36 @@ class Page {
   }
 
   // Presses a key, as a user does.
-  async press(key, { modifiers = 0, code = key } = {}) {
-    const CODES = { Enter: 13, Tab: 9, Escape: 27, ArrowUp: 38, ArrowDown: 40 };
+  async press(key, {modifiers = 0, code = key} = {}) {
+    const CODES = {Enter: 13, Tab: 9, Escape: 27, ArrowUp: 38, ArrowDown: 40};
     const text = key === "Enter" ? "\r" : key.length === 1 && modifiers === 0 ? key : undefined;
-    const event = { key, code, modifiers, text, windowsVirtualKeyCode: CODES[key] ?? key.toUpperCase().charCodeAt(0) };
-    await this.send("Input.dispatchKeyEvent", { type: "keyDown", ...event });
-    await this.send("Input.dispatchKeyEvent", { type: "keyUp", ...event, text: undefined });
+    const event = {
+      key,
+      code,
+      modifiers,
+      text,
+      windowsVirtualKeyCode: CODES[key] ?? key.toUpperCase().charCodeAt(0)
+    };
+    await this.send("Input.dispatchKeyEvent", {type: "keyDown", ...event});
+    await this.send("Input.dispatchKeyEvent", {type: "keyUp", ...event, text: undefined});
   }
 
   // Types text into the element with the focus.
   async type(text) {
-    await this.send("Input.insertText", { text });
+    await this.send("Input.insertText", {text});
   }
 
   async size(width, height, dark = false) {
-    await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
-    await this.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }] });
+    await this.send("Emulation.setDeviceMetricsOverride",
+      {width, height, deviceScaleFactor: 1, mobile: width < 600});
+    await this.send("Emulation.setEmulatedMedia",
+      {features: [{name: "prefers-color-scheme", value: dark ? "dark" : "light"}]});
   }
 
   // Writes a picture of the whole page.
   async picture(file) {
-    const { data } = await this.send("Page.captureScreenshot", { format: "png", captureBeyondViewport: true });
+    const {data} =
+      await this.send("Page.captureScreenshot", {format: "png", captureBeyondViewport: true});
     fs.writeFileSync(file, Buffer.from(data, "base64"));
   }
 }
@@ -125,12 +149,15 @@ class Browser {
 
   constructor(program) {
     this.profile = fs.mkdtempSync(path.join(os.tmpdir(), "roper-chromium-"));
-    this.process = spawn(program, ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
-      "--remote-debugging-pipe", `--user-data-dir=${this.profile}`, "about:blank"],
-    { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+    this.process = spawn(program,
+      [
+        "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
+        "--remote-debugging-pipe", `--user-data-dir=${this.profile}`, "about:blank"
+      ],
+      {stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"]});
     const decoder = new TextDecoder();
     this.process.stdio[4].on("data", (data) => {
-      const parts = (this.#rest + decoder.decode(data, { stream: true })).split("\0");
+      const parts = (this.#rest + decoder.decode(data, {stream: true})).split("\0");
       this.#rest = parts.pop();
       for (const part of parts) this.#receive(JSON.parse(part));
     });
@@ -141,7 +168,7 @@ class Browser {
       this.#pages.get(message.sessionId)?.receive(message);
       return;
     }
-    const { resolve, reject } = this.#waiting.get(message.id);
+    const {resolve, reject} = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
     if (message.error) reject(new Error(message.error.message));
     else resolve(message.result);
@@ -154,18 +181,20 @@ class Browser {
 
   send(method, params = {}, sessionId = undefined) {
     const id = ++this.#count;
-    this.process.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
-    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    this.process.stdio[3].write(`${JSON.stringify({id, method, params, sessionId})}\0`);
+    return new Promise((resolve, reject) => this.#waiting.set(id, {resolve, reject}));
   }
 
   // A new page that may ask only `origin`.
   async page(origin) {
-    const { browserContextId } = await this.send("Target.createBrowserContext");
-    const { targetId } = await this.send("Target.createTarget", { url: "about:blank", browserContextId });
-    const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
+    const {browserContextId} = await this.send("Target.createBrowserContext");
+    const {targetId} =
+      await this.send("Target.createTarget", {url: "about:blank", browserContextId});
+    const {sessionId} = await this.send("Target.attachToTarget", {targetId, flatten: true});
     const page = new Page(this, sessionId, targetId, origin);
     this.listen(sessionId, page);
-    await page.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: true, flatten: true });
+    await page.send(
+      "Target.setAutoAttach", {autoAttach: true, waitForDebuggerOnStart: true, flatten: true});
     await page.send("Page.enable");
     await page.watch(sessionId);
     return page;
@@ -175,7 +204,7 @@ class Browser {
     const ended = new Promise((resolve) => this.process.once("exit", resolve));
     await this.send("Browser.close").catch(() => {});
     await ended;
-    fs.rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
+    fs.rmSync(this.profile, {recursive: true, force: true, maxRetries: 5});
   }
 }
 

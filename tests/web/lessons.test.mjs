@@ -4,15 +4,18 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { after, test } from "node:test";
-import { pathToFileURL } from "node:url";
-import { find, serve, start } from "./chromium.mjs";
+import {after, test} from "node:test";
+import {pathToFileURL} from "node:url";
+
+import {find, serve, start} from "./chromium.mjs";
 
 const build = path.resolve(import.meta.dirname, "../../build");
 const folder = path.join(build, "web"), alone = path.join(build, "web-single");
 const program = find();
 const server = await serve(folder), browser = program && start(program);
-const inBrowser = { skip: !program && "no browser is installed (apt-get install chromium)" };
+const inBrowser = {
+  skip: !program && "no browser is installed (apt-get install chromium)"
+};
 
 after(async () => {
   await browser?.close();
@@ -54,28 +57,33 @@ async function close(page) {
   await page.close();
 }
 
-const names = fs.readdirSync(path.join(folder, "lessons")).filter((name) => !/^(index|sources)\./.test(name))
-  .map((name) => name.replace(".html", ""));
+const names = fs.readdirSync(path.join(folder, "lessons"))
+                .filter((name) => !/^(index|sources)\./.test(name))
+                .map((name) => name.replace(".html", ""));
 
 test("all cells of all lessons run, as recorded, and their claims hold", inBrowser, async () => {
   let cells = 0, claims = 0;
   for (const name of names) {
     const page = await open(name);
-    assert.equal(page.requests.some((url) => url.endsWith(".wasm")), false, "the engine starts at the first Run");
-    const { found, recorded } = await act(page, `
+    assert.equal(page.requests.some((url) => url.endsWith(".wasm")), false,
+      "the engine starts at the first Run");
+    const {found, recorded} = await act(page, `
       const recorded = cells().map(({ output }) => output);
       await run(cells().at(-1));
       return { recorded, found: cells() };`);
-    for (const [i, { step, status, output, claims: texts }] of found.entries()) {
-      assert.match(status, /^Ran in [\d.]+ m?s(; its( \d+)? claims? holds?)?\.$/, `${name} ${step}: ${output}`);
+    for (const [i, {step, status, output, claims: texts}] of found.entries()) {
+      assert.match(status, /^Ran in [\d.]+ m?s(; its( \d+)? claims? holds?)?\.$/,
+        `${name} ${step}: ${output}`);
       assert.equal(output.trimEnd(), recorded[i].trimEnd(), `${name} ${step}`);
-      for (const text of texts) assert.match(text, /^✓ .* holds here and now, measured: /s, `${name} ${step}`);
+      for (const text of texts)
+        assert.match(text, /^✓ .* holds here and now, measured: /s, `${name} ${step}`);
       claims += texts.length;
     }
     cells += found.length;
     await close(page);
   }
-  assert.ok(names.length >= 16 && cells >= 95 && claims >= 180, `${names.length} ${cells} ${claims}`);
+  assert.ok(
+    names.length >= 16 && cells >= 95 && claims >= 180, `${names.length} ${cells} ${claims}`);
 });
 
 test("a changed cell says which claims fail, and Reset restores it", inBrowser, async () => {
@@ -93,7 +101,8 @@ test("a changed cell says which claims fail, and Reset restores it", inBrowser, 
     first().button("Reset").click();
     const restored = first();
     await run(first());
-    return { recorded, claim, before, failing, broken, below, restored, last: first(), hasChanged: figure !== svg() };`);
+    return { recorded, claim, before, failing, broken, below, restored, last: first(),
+      hasChanged: figure !== svg() };`);
   assert.match(seen.claim, /^✓ .* measured: /s);
   assert.match(seen.before, /^Changed; the output is that of the lesson/);
   assert.match(seen.failing.status, /; its claim fails\.$/);
@@ -111,8 +120,10 @@ test("a changed cell says which claims fail, and Reset restores it", inBrowser, 
 
 test("Ctrl+Enter runs a cell, Stop ends it, and Escape leaves it", inBrowser, async () => {
   const page = await open("rotation");
-  await act(page, `change(cells()[0], /[^]*/, "print 'on'\\nwhile true do end"); cells()[0].editor.closest("details").open = true; cells()[0].editor.focus();`);
-  await page.press("Enter", { modifiers: 2 });
+  await act(page, `change(cells()[0], /[^]*/, "print 'on'\\nwhile true do end");
+      cells()[0].editor.closest("details").open = true;
+      cells()[0].editor.focus();`);
+  await page.press("Enter", {modifiers: 2});
   await page.until(`document.querySelector(".output").textContent === "on\\n"`);
   await act(page, `cells()[0].button("Stop").click(); await settled();`);
   assert.match(await act(page, "return cells()[0].output"), /^on\ninterrupted\n/);
@@ -121,19 +132,26 @@ test("Ctrl+Enter runs a cell, Stop ends it, and Escape leaves it", inBrowser, as
   await close(page);
 });
 
-test("code that does not stop is ended with the session, which keeps its files", inBrowser, async () => {
-  const page = await open("rotation");
-  await act(page, `change(cells()[0], /[^]*/, "f = io.open('kept.txt', 'w') f:write('mine') f:close()"); await run(cells()[0]);`);
-  await act(page, `change(cells()[0], /[^]*/, "while true do pcall(function() while true do end end) end"); cells()[0].button("Run").click();`);
-  await page.until("document.body.dataset.state === 'busy'");
-  await act(page, `cells()[0].button("Stop").click();
-    while (cells()[0].button("End the session").hidden) await new Promise((resolve) => setTimeout(resolve, 10));
+test(
+  "code that does not stop is ended with its session, which keeps files", inBrowser, async () => {
+    const page = await open("rotation");
+    await act(
+      page, `change(cells()[0], /[^]*/, "f = io.open('kept.txt', 'w') f:write('mine') f:close()");
+      await run(cells()[0]);`);
+    await act(page,
+      `change(cells()[0], /[^]*/, "while true do pcall(function() while true do end end) end");
+      cells()[0].button("Run").click();`);
+    await page.until("document.body.dataset.state === 'busy'");
+    await act(page, `cells()[0].button("Stop").click();
+    while (cells()[0].button("End the session").hidden)
+      await new Promise((resolve) => setTimeout(resolve, 10));
     cells()[0].button("End the session").click(); await settled();
     change(cells()[0], /[^]*/, "io.open('kept.txt'):read 'a'"); await run(cells()[0]);`);
-  assert.match(await act(page, "return cells()[0].output"), /^"mine"\nThe figure cannot be drawn: /);
-  await act(page, "for (const cell of cells()) cell.button('Reset').click();");
-  await close(page);
-});
+    assert.match(
+      await act(page, "return cells()[0].output"), /^"mine"\nThe figure cannot be drawn: /);
+    await act(page, "for (const cell of cells()) cell.button('Reset').click();");
+    await close(page);
+  });
 
 test("an answer in Lua is judged in the reader's session", inBrowser, async () => {
   const page = await open("rotation");
@@ -153,9 +171,12 @@ test("an answer in Lua is judged in the reader's session", inBrowser, async () =
 
 test("changed cells and files are kept until they are removed", inBrowser, async () => {
   let page = await open("rotation");
-  await act(page, `change(cells()[0], /[^]*/, "file = io.open('kept.txt', 'w') file:write('mine') file:close()"); await run(cells()[0]);`);
+  await act(page,
+    `change(cells()[0], /[^]*/, "file = io.open('kept.txt', 'w') file:write('mine') file:close()");
+      await run(cells()[0]);`);
   await page.until(`new Promise((resolve) => indexedDB.open("roper").onsuccess = ({ target }) =>
-    target.result.transaction("files").objectStore("files").getAllKeys().onsuccess = ({ target }) => resolve(target.result.includes("kept.txt")))`);
+    target.result.transaction("files").objectStore("files").getAllKeys().onsuccess =
+        ({ target }) => resolve(target.result.includes("kept.txt")))`);
   await page.open("lessons/rotation.html");
   await page.until("document.body?.dataset.state === 'ready'");
   const seen = await act(page, `
@@ -175,7 +196,7 @@ test("changed cells and files are kept until they are removed", inBrowser, async
 
 test("a page works without the engine", inBrowser, async () => {
   const copy = fs.mkdtempSync(path.join(os.tmpdir(), "roper-web-"));
-  fs.cpSync(folder, copy, { recursive: true, filter: (file) => !file.endsWith(".wasm") });
+  fs.cpSync(folder, copy, {recursive: true, filter: (file) => !file.endsWith(".wasm")});
   const other = await serve(copy);
   const page = await open("rotation", other.address);
   await act(page, "await run(cells()[0])");
@@ -184,36 +205,46 @@ test("a page works without the engine", inBrowser, async () => {
   assert.match(await page.evaluate("document.querySelector('.question').textContent"), /Rotate/);
   await page.close();
   other.close();
-  fs.rmSync(copy, { recursive: true });
+  fs.rmSync(copy, {recursive: true});
 });
 
 test("a page of one file works from disk", inBrowser, async () => {
   const page = await open("ten-minutes", `${pathToFileURL(alone)}/`);
   const found = await act(page, "await run(cells().at(-1)); return cells()");
-  for (const { status, claims, output } of found) {
+  for (const {status, claims, output} of found) {
     assert.match(status, /^Ran in /, output);
     for (const text of claims) assert.match(text, /^✓/);
   }
-  assert.equal(page.requests.filter((url) => !/^(blob|data):/.test(url)).length, 1, page.requests.join("\n"));
+  assert.equal(
+    page.requests.filter((url) => !/^(blob|data):/.test(url)).length, 1, page.requests.join("\n"));
   await close(page);
 });
 
 test("a page loads nothing but its own files and runs no other script", inBrowser, async () => {
   const page = await open("rotation");
-  const { result } = await page.send("Runtime.evaluate", { awaitPromise: true, returnByValue: true,
-    allowUnsafeEvalBlockedByCSP: false, expression: `(async () => {
+  const {result} = await page.send("Runtime.evaluate", {
+    awaitPromise: true,
+    returnByValue: true,
+    allowUnsafeEvalBlockedByCSP: false,
+    expression: `(async () => {
     window.reached = [];
     const refused = [];
     addEventListener("securitypolicyviolation", (event) => refused.push(event.violatedDirective));
-    document.body.append(Object.assign(document.createElement("script"), { textContent: "reached.push('script')" }));
-    document.body.insertAdjacentHTML("beforeend", "<img src='x' onerror='reached.push(1)'><a href='javascript:reached.push(2)'>x</a>");
+    document.body.append(Object.assign(document.createElement("script"),
+      { textContent: "reached.push('script')" }));
+    document.body.insertAdjacentHTML("beforeend", "<img src='x' onerror='reached.push(1)'>" +
+      "<a href='javascript:reached.push(2)'>x</a>");
     document.body.lastChild.click();
     try { new Function("reached.push('eval')")(); } catch (failure) { refused.push(failure.name); }
     await fetch("http://127.0.0.2/").catch(() => {});
     while (new Set(refused).size < 6) await new Promise((resolve) => setTimeout(resolve, 10));
     return { refused: [...new Set(refused)].sort(), reached };
-  })()` });
-  assert.deepEqual(result.value, { reached: [], refused: ["EvalError", "connect-src", "img-src", "script-src",
-    "script-src-attr", "script-src-elem"] });
+  })()`
+  });
+  assert.deepEqual(result.value, {
+    reached: [],
+    refused:
+      ["EvalError", "connect-src", "img-src", "script-src", "script-src-attr", "script-src-elem"]
+  });
   await page.close();
 });

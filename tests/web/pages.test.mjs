@@ -1,208 +1,256 @@
 // The pages that make web has written, in headless Chromium: the prompt and the race.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import {execFileSync} from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { after, before, describe, test } from "node:test";
-import { copy, start as engine } from "./built.mjs";
-import { find, serve, start } from "./chromium.mjs";
+import {after, before, describe, test} from "node:test";
+
+import {copy, start as engine} from "./built.mjs";
+import {find, serve, start} from "./chromium.mjs";
 
 const root = path.resolve(path.dirname(new URL(import.meta.url).pathname), "../..");
 const folder = path.join(root, "build/web");
 const program = find();
 
-describe("pages in Chromium", { skip: program ? false : "no Chromium is installed (apt-get install chromium)" }, () => {
-  let server, browser;
-  before(async () => {
-    server = await serve(folder);
-    browser = start(program);
-  });
-  after(async () => {
-    await browser?.close();
-    server?.close();
-  });
+describe("pages in Chromium",
+  {skip: program ? false : "no Chromium is installed (apt-get install chromium)"}, () => {
+    let server, browser;
+    before(async () => {
+      server = await serve(folder);
+      browser = start(program);
+    });
+    after(async () => {
+      await browser?.close();
+      server?.close();
+    });
 
-  // Opens a page, and closes it after `f`, which must leave nothing on the console and ask no other address.
-  async function on(url, f) {
-    const page = await browser.page(server.address);
-    await page.open(url);
-    await page.until("document.body?.dataset.state === 'ready'");
-    await f(page);
-    assert.deepEqual(page.problems, []);
-    assert.ok(page.requests.some((request) => request.endsWith("roper.wasm")));
-    await page.close();
-  }
-
-  const value = (page, expression) => page.evaluate(expression);
-  const shown = (page) => value(page, "document.getElementById('output').textContent");
-
-  async function run(page, code, until = "document.body.dataset.state === 'ready'") {
-    const entries = await value(page, "document.querySelectorAll('.entry').length");
-    await value(page, "document.getElementById('input').focus()");
-    await page.type(code);
-    await page.press("Enter");
-    await page.until(`document.querySelectorAll('.entry').length > ${entries} && ${until}`);
-    return value(page, "document.querySelector('.entry:last-child').textContent");
-  }
-
-  test("the prompt prints values, errors, help and several lines as the terminal does", () => on("prompt.html", async (page) => {
-    assert.equal(await run(page, "roper.tensor{{1, 2}, {3, 4}}"), "> roper.tensor{{1, 2}, {3, 4}}float32 [2, 2]\n1 2\n3 4\n");
-    assert.equal(await run(page, "x = roper.ones{2}"), "> x = roper.ones{2}");
-    assert.match(await run(page, "x:summ()"), /error: a tensor has no field "summ"; did you mean "sum"\?/);
-    assert.match(await run(page, "?roper.softmax"), /roper\.softmax\(x, axis\?\)\n/);
-    await page.type("for i = 1, 2 do");
-    await page.press("Enter");
-    await page.until("document.getElementById('input').value === 'for i = 1, 2 do\\n'");
-    assert.equal(await run(page, "print(i) end"), "> for i = 1, 2 do\n>> print(i) end1\n2\n");
-  }));
-
-  test("the prompt draws figures between its lines", () => on("prompt.html", async (page) => {
-    await run(page, "roper.plot.line{{1, 4, 2, 8}}");
-    assert.ok(await value(page, "document.querySelector('#output figure svg').getBoundingClientRect().height > 100"));
-  }));
-
-  test("text of the user stays text", () => on("prompt.html", async (page) => {
-    assert.match(await run(page, "print '<img src=x onerror=alert(1)>'"), /<img src=x onerror=alert\(1\)>\n$/);
-    await run(page, "roper.plot.line({{1, 2}}, {title = '<script>window.broken = 1</script><img src=x>'})");
-    assert.equal(await value(page, "document.querySelector('#output img, #output script')"), null);
-    assert.equal(await value(page, "window.broken"), undefined);
-  }));
-
-  test("Tab completes, with the documentation beside the names", () => on("prompt.html", async (page) => {
-    await page.type("x = roper.attention_w");
-    await page.press("Tab");
-    await page.until("document.getElementById('input').value === 'x = roper.attention_weights'");
-    await value(page, "document.getElementById('input').select()");
-    await page.type("roper.nn.L");
-    await page.press("Tab");
-    await page.until("document.getElementById('help').textContent.startsWith('roper.nn.LayerNorm')");
-    await page.press("ArrowDown");
-    await page.until("document.getElementById('help').textContent.startsWith('roper.nn.Linear')");
-    await page.press("Enter");
-    assert.equal(await value(page, "document.getElementById('input').value"), "roper.nn.Linear");
-    assert.equal(await value(page, "document.getElementById('completion').hidden"), true);
-  }));
-
-  test("the arrow keys repeat earlier input, also after the page was loaded again", () => on("prompt.html", async (page) => {
-    await run(page, "first = 1");
-    await run(page, "second = 2");
-    await page.open("prompt.html");
-    await page.until("document.body?.dataset.state === 'ready'");
-    await page.press("ArrowUp");
-    await page.press("ArrowUp");
-    assert.equal(await value(page, "document.getElementById('input').value"), "first = 1");
-    await page.press("ArrowDown");
-    assert.equal(await value(page, "document.getElementById('input').value"), "second = 2");
-  }));
-
-  test("files are kept until they are removed", () => on("prompt.html", async (page) => {
-    await run(page, "io.open('kept.txt', 'w'):write('mine'):close()");
-    await page.until(`new Promise((resolve) => indexedDB.open("roper").onsuccess = ({ target: { result } }) =>
-      result.transaction("files").objectStore("files").getAllKeys().onsuccess = ({ target }) => resolve(target.result.includes("kept.txt")))`);
-    await page.open("prompt.html");
-    await page.until("document.body?.dataset.state === 'ready'");
-    assert.match(await run(page, "io.open('kept.txt'):read 'a'"), /"mine"\n$/);
-    await run(page, "os.remove 'kept.txt'");
-    await page.until(`new Promise((resolve) => indexedDB.open("roper").onsuccess = ({ target: { result } }) =>
-      result.transaction("files").objectStore("files").getAllKeys().onsuccess = ({ target }) => resolve(!target.result.includes("kept.txt")))`);
-  }));
-
-  test("Ctrl+C stops Lua, a C function that calls Lua, and a kernel", () => on("prompt.html", async (page) => {
-    for (const code of ["while true do end", "table.sort({3, 2, 1}, function() while true do end end)",
-      "a = roper.randn{2000, 2000} for _ = 1, 1000 do _ = a:matmul(a) end"]) {
-      await run(page, code, "document.body.dataset.state === 'busy'");
-      await page.press("c", { modifiers: 2, code: "KeyC" });
-      await page.until("document.body.dataset.state === 'ready'");
-      assert.match(await value(page, "document.querySelector('.entry:last-child').textContent"), /interrupted\n$/);
+    // Opens a page, and closes it after `f`, which must leave nothing on the console and ask no
+    // other address.
+    async function on(url, f) {
+      const page = await browser.page(server.address);
+      await page.open(url);
+      await page.until("document.body?.dataset.state === 'ready'");
+      await f(page);
+      assert.deepEqual(page.problems, []);
+      assert.ok(page.requests.some((request) => request.endsWith("roper.wasm")));
+      await page.close();
     }
-    assert.match(await run(page, "1 + 1"), /2\n$/);
-  }));
 
-  test("code in a link is shown and not run", () => on("prompt.html#code=print(%22run%22)%0A1%20%2B%201", async (page) => {
-    assert.equal(await value(page, "document.getElementById('input').value"), "print(\"run\")\n1 + 1");
-    assert.equal(await shown(page), "");
-    await page.press("Enter");
-    await page.until("document.getElementById('output').textContent.endsWith('run\\n2\\n')");
-  }));
+    const value = (page, expression) => page.evaluate(expression);
+    const shown = (page) => value(page, "document.getElementById('output').textContent");
 
-  test("code that does not stop can be ended with the session", () => on("prompt.html", async (page) => {
-    await run(page, "while true do pcall(function() while true do end end) end", "document.body.dataset.state === 'busy'");
-    await value(page, "document.getElementById('stop').click()");
-    await page.until("!document.getElementById('ended').hidden");
-    await value(page, "document.getElementById('restart').click()");
-    await page.until("document.body.dataset.state === 'ready' && document.getElementById('ended').hidden");
-    assert.match(await run(page, "1 + 1"), /2\n$/);
-  }));
+    async function run(page, code, until = "document.body.dataset.state === 'ready'") {
+      const entries = await value(page, "document.querySelectorAll('.entry').length");
+      await value(page, "document.getElementById('input').focus()");
+      await page.type(code);
+      await page.press("Enter");
+      await page.until(`document.querySelectorAll('.entry').length > ${entries} && ${until}`);
+      return value(page, "document.querySelector('.entry:last-child').textContent");
+    }
 
-  // A race small enough for a test.
-  async function small(page) {
-    await value(page, `for (const [id, set] of [["width", "32"], ["layers", "1"], ["task", "copy"]]) {
+    test("the prompt prints values, errors, help and several lines as the terminal does",
+      () => on("prompt.html", async (page) => {
+        assert.equal(await run(page, "roper.tensor{{1, 2}, {3, 4}}"),
+          "> roper.tensor{{1, 2}, {3, 4}}float32 [2, 2]\n1 2\n3 4\n");
+        assert.equal(await run(page, "x = roper.ones{2}"), "> x = roper.ones{2}");
+        assert.match(
+          await run(page, "x:summ()"), /error: a tensor has no field "summ"; did you mean "sum"\?/);
+        assert.match(await run(page, "?roper.softmax"), /roper\.softmax\(x, axis\?\)\n/);
+        await page.type("for i = 1, 2 do");
+        await page.press("Enter");
+        await page.until("document.getElementById('input').value === 'for i = 1, 2 do\\n'");
+        assert.equal(await run(page, "print(i) end"), "> for i = 1, 2 do\n>> print(i) end1\n2\n");
+      }));
+
+    test("the prompt draws figures between its lines", () => on("prompt.html", async (page) => {
+      await run(page, "roper.plot.line{{1, 4, 2, 8}}");
+      assert.ok(await value(
+        page, "document.querySelector('#output figure svg').getBoundingClientRect().height > 100"));
+    }));
+
+    test("text of the user stays text", () => on("prompt.html", async (page) => {
+      assert.match(await run(page, "print '<img src=x onerror=alert(1)>'"),
+        /<img src=x onerror=alert\(1\)>\n$/);
+      await run(page,
+        "roper.plot.line({{1, 2}}, {title = '<script>window.broken = 1</script><img src=x>'})");
+      assert.equal(
+        await value(page, "document.querySelector('#output img, #output script')"), null);
+      assert.equal(await value(page, "window.broken"), undefined);
+    }));
+
+    test("Tab completes, with the documentation beside the names",
+      () => on("prompt.html", async (page) => {
+        await page.type("x = roper.attention_w");
+        await page.press("Tab");
+        await page.until(
+          "document.getElementById('input').value === 'x = roper.attention_weights'");
+        await value(page, "document.getElementById('input').select()");
+        await page.type("roper.nn.L");
+        await page.press("Tab");
+        await page.until(
+          "document.getElementById('help').textContent.startsWith('roper.nn.LayerNorm')");
+        await page.press("ArrowDown");
+        await page.until(
+          "document.getElementById('help').textContent.startsWith('roper.nn.Linear')");
+        await page.press("Enter");
+        assert.equal(
+          await value(page, "document.getElementById('input').value"), "roper.nn.Linear");
+        assert.equal(await value(page, "document.getElementById('completion').hidden"), true);
+      }));
+
+    test("the arrow keys repeat earlier input, also after the page was loaded again",
+      () => on("prompt.html", async (page) => {
+        await run(page, "first = 1");
+        await run(page, "second = 2");
+        await page.open("prompt.html");
+        await page.until("document.body?.dataset.state === 'ready'");
+        await page.press("ArrowUp");
+        await page.press("ArrowUp");
+        assert.equal(await value(page, "document.getElementById('input').value"), "first = 1");
+        await page.press("ArrowDown");
+        assert.equal(await value(page, "document.getElementById('input').value"), "second = 2");
+      }));
+
+    test("files are kept until they are removed", () => on("prompt.html", async (page) => {
+      await run(page, "io.open('kept.txt', 'w'):write('mine'):close()");
+      await page.until(
+        `new Promise((resolve) => indexedDB.open("roper").onsuccess = ({ target: { result } }) =>
+      result.transaction("files").objectStore("files").getAllKeys().onsuccess =
+        ({ target }) => resolve(target.result.includes("kept.txt")))`);
+      await page.open("prompt.html");
+      await page.until("document.body?.dataset.state === 'ready'");
+      assert.match(await run(page, "io.open('kept.txt'):read 'a'"), /"mine"\n$/);
+      await run(page, "os.remove 'kept.txt'");
+      await page.until(
+        `new Promise((resolve) => indexedDB.open("roper").onsuccess = ({ target: { result } }) =>
+      result.transaction("files").objectStore("files").getAllKeys().onsuccess =
+        ({ target }) => resolve(!target.result.includes("kept.txt")))`);
+    }));
+
+    test("Ctrl+C stops Lua, a C function that calls Lua, and a kernel",
+      () => on("prompt.html", async (page) => {
+        for (const code
+               of ["while true do end", "table.sort({3, 2, 1}, function() while true do end end)",
+                 "a = roper.randn{2000, 2000} for _ = 1, 1000 do _ = a:matmul(a) end"]) {
+          await run(page, code, "document.body.dataset.state === 'busy'");
+          await page.press("c", {modifiers: 2, code: "KeyC"});
+          await page.until("document.body.dataset.state === 'ready'");
+          assert.match(await value(page, "document.querySelector('.entry:last-child').textContent"),
+            /interrupted\n$/);
+        }
+        assert.match(await run(page, "1 + 1"), /2\n$/);
+      }));
+
+    test("code in a link is shown and not run",
+      () => on("prompt.html#code=print(%22run%22)%0A1%20%2B%201", async (page) => {
+        assert.equal(
+          await value(page, "document.getElementById('input').value"), "print(\"run\")\n1 + 1");
+        assert.equal(await shown(page), "");
+        await page.press("Enter");
+        await page.until("document.getElementById('output').textContent.endsWith('run\\n2\\n')");
+      }));
+
+    test("code that does not stop can be ended with the session",
+      () => on("prompt.html", async (page) => {
+        await run(page, "while true do pcall(function() while true do end end) end",
+          "document.body.dataset.state === 'busy'");
+        await value(page, "document.getElementById('stop').click()");
+        await page.until("!document.getElementById('ended').hidden");
+        await value(page, "document.getElementById('restart').click()");
+        await page.until(
+          "document.body.dataset.state === 'ready' && document.getElementById('ended').hidden");
+        assert.match(await run(page, "1 + 1"), /2\n$/);
+      }));
+
+    // A race small enough for a test.
+    async function small(page) {
+      await value(
+        page, `for (const [id, set] of [["width", "32"], ["layers", "1"], ["task", "copy"]]) {
       document.getElementById(id).value = set;
       document.getElementById(id).dispatchEvent(new Event("change"));
     }
     document.getElementById("form").requestSubmit()`);
-  }
-  const trained = "document.body.dataset.state === 'ready' && !document.getElementById('verdict').hidden";
-  // Waits until both curves have so many points; they are drawn with the next frame.
-  const curves = (page, count) => page.until(`"${count} ${count}" === [...document.querySelectorAll(".curve")]
+    }
+    const trained =
+      "document.body.dataset.state === 'ready' && !document.getElementById('verdict').hidden";
+    // Waits until both curves have so many points; they are drawn with the next frame.
+    const curves = (page, count) =>
+      page.until(`"${count} ${count}" === [...document.querySelectorAll(".curve")]
     .map((curve) => curve.getAttribute("points").split(" ").length).join(" ")`);
-  const guess = (page, name) => value(page, `document.querySelector('[data-guess=${name}]').click()`);
+    const guess = (page, name) =>
+      value(page, `document.querySelector('[data-guess=${name}]').click()`);
 
-  test("a race draws both curves, and says who is ahead and how sure that is", () => on("race.html", async (page) => {
-    assert.match(await value(page, "document.getElementById('chosen').parentElement.textContent"), /chosen after seeing seed 1/);
-    await small(page);
-    await guess(page, "roper");
-    await page.until(trained);
-    await curves(page, 50);
-    assert.deepEqual(await value(page, "[...document.querySelectorAll('svg .name')].map((n) => n.textContent).sort()"), ["RoPE", "RoPER"]);
-    assert.match(await value(page, "document.getElementById('reply').textContent"), /After 50 steps with seed 1.* for RoPE.*You predicted/);
-    assert.match(await value(page, "document.getElementById('noise').textContent"), /With 1 pair, no difference could be significant/);
-    assert.equal(await value(page, "document.querySelectorAll('#attention figure').length"), 2);
-    await value(page, "document.getElementById('again').click()");
-    await page.until("document.querySelectorAll('#table tbody tr').length === 2");
-    assert.match(await value(page, "document.getElementById('noise').textContent"), /2 pairs of the same seed/);
-  }));
+    test("a race draws both curves, and says who is ahead and how sure that is",
+      () => on("race.html", async (page) => {
+        assert.match(
+          await value(page, "document.getElementById('chosen').parentElement.textContent"),
+          /chosen after seeing seed 1/);
+        await small(page);
+        await guess(page, "roper");
+        await page.until(trained);
+        await curves(page, 50);
+        assert.deepEqual(
+          await value(
+            page, "[...document.querySelectorAll('svg .name')].map((n) => n.textContent).sort()"),
+          ["RoPE", "RoPER"]);
+        assert.match(await value(page, "document.getElementById('reply').textContent"),
+          /After 50 steps with seed 1.* for RoPE.*You predicted/);
+        assert.match(await value(page, "document.getElementById('noise').textContent"),
+          /With 1 pair, no difference could be significant/);
+        assert.equal(await value(page, "document.querySelectorAll('#attention figure').length"), 2);
+        await value(page, "document.getElementById('again').click()");
+        await page.until("document.querySelectorAll('#table tbody tr').length === 2");
+        assert.match(await value(page, "document.getElementById('noise').textContent"),
+          /2 pairs of the same seed/);
+      }));
 
-  test("a race can be stopped, continued, and trained further", () => on("race.html", async (page) => {
-    await small(page);
-    await guess(page, "none");
-    await page.until("document.getElementById('speed').textContent.includes('step 5 of 50')");
-    await value(page, "document.getElementById('stop').click()");
-    await page.until("!document.getElementById('resume').hidden && document.body.dataset.state === 'ready'");
-    await value(page, "document.getElementById('resume').click()");
-    await page.until(trained);
-    await curves(page, 50);
-    await value(page, "document.getElementById('longer').click()");
-    await page.until("document.getElementById('reply').textContent.startsWith('After 100 steps')");
-    await curves(page, 100);
-  }));
+    test("a race can be stopped, continued, and trained further",
+      () => on("race.html", async (page) => {
+        await small(page);
+        await value(page, `new MutationObserver((_, observer) => {
+          if (!document.getElementById("speed").textContent.includes("step 5 of 50")) return;
+          observer.disconnect();
+          document.getElementById("stop").click();
+        }).observe(document.getElementById("speed"), {childList: true})`);
+        await guess(page, "none");
+        await page.until(
+          "!document.getElementById('resume').hidden && document.body.dataset.state === 'ready'");
+        await value(page, "document.getElementById('resume').click()");
+        await page.until(trained);
+        await curves(page, 50);
+        await value(page, "document.getElementById('longer').click()");
+        await page.until(
+          "document.getElementById('reply').textContent.startsWith('After 100 steps')");
+        await curves(page, 100);
+      }));
 
-  test("the runs of a race can be downloaded", () => on("race.html", async (page) => {
-    await small(page);
-    await guess(page, "none");
-    await page.until(trained);
-    const [csv, archive] = await value(page, `(async () => {
+    test("the runs of a race can be downloaded", () => on("race.html", async (page) => {
+      await small(page);
+      await guess(page, "none");
+      await page.until(trained);
+      const [csv, archive] = await value(page, `(async () => {
       const blobs = [];
       URL.createObjectURL = (blob) => (blobs.push(blob), "data:,");
       HTMLAnchorElement.prototype.click = () => {};
       document.getElementById("csv").click();
       document.getElementById("tar").click();
       while (blobs.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
-      return [await blobs[0].text(), btoa(Array.from(new Uint8Array(await blobs[1].arrayBuffer()), (byte) => String.fromCharCode(byte)).join(""))];
+      const bytes = Array.from(new Uint8Array(await blobs[1].arrayBuffer()));
+      return [await blobs[0].text(), btoa(bytes.map((byte) => String.fromCharCode(byte)).join(""))];
     })()`);
-    const lines = csv.trimEnd().split("\n");
-    assert.equal(lines[0], "seed,method,step,loss");
-    assert.equal(lines.length, 101);
-    assert.match(lines[1], /^1,"rope",1,\d\.\d+$/);
-    const home = fs.mkdtempSync(path.join(os.tmpdir(), "roper-race-"));
-    fs.writeFileSync(path.join(home, "race.tar"), Buffer.from(archive, "base64"));
-    execFileSync("tar", ["xf", "race.tar"], { cwd: home });
-    const name = fs.readdirSync(home).find((one) => one !== "race.tar");
-    const found = await engine();
-    copy(found.files, home, "/home");
-    found.ask({ run: ["report", name] });
-    assert.match(found.printed, /2 of 2 runs finished/);
-    fs.rmSync(home, { recursive: true });
-  }));
-});
+      const lines = csv.trimEnd().split("\n");
+      assert.equal(lines[0], "seed,method,step,loss");
+      assert.equal(lines.length, 101);
+      assert.match(lines[1], /^1,"rope",1,\d\.\d+$/);
+      const home = fs.mkdtempSync(path.join(os.tmpdir(), "roper-race-"));
+      fs.writeFileSync(path.join(home, "race.tar"), Buffer.from(archive, "base64"));
+      execFileSync("tar", ["xf", "race.tar"], {cwd: home});
+      const name = fs.readdirSync(home).find((one) => one !== "race.tar");
+      const found = await engine();
+      copy(found.files, home, "/home");
+      found.ask({run: ["report", name]});
+      assert.match(found.printed, /2 of 2 runs finished/);
+      fs.rmSync(home, {recursive: true});
+    }));
+  });
