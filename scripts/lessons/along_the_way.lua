@@ -1,5 +1,5 @@
 return roper.lesson {
-  order = 15,
+  order = 17,
   title = "Angles that accumulate along the way",
   before = "You can derive RoPER's relative positions in the values (`relative-distance`).",
   after = [[You can replace RoPE's angle by one angle for each token, prove that scores and values

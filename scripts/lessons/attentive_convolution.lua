@@ -1,5 +1,5 @@
 return roper.lesson {
-  order = 12,
+  order = 14,
   title = "RoPER as a convolution with attention",
   before = "You can read $Σ_i a R_{i-n} v_i$ (`relative-distance`).",
   after = "You can say in which sense RoPER is a convolution, and when it is exactly one.",

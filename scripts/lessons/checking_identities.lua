@@ -1,7 +1,7 @@
 local LINE = "unrotate(sum(a*rotate(v, i)), n) == sum(a*rotate(v, i - n))"
 
 return roper.lesson {
-  order = 8,
+  order = 10,
   title = "How the lines are checked",
   before = [[You can read an identity such as RoPER's, $R_{-n} Σ_i a R_i v_i = Σ_i a R_{i-n} v_i$
     (`relative-distance`), and check one at the prompt (`mask-and-waves`).]],

@@ -1,5 +1,5 @@
 return roper.lesson {
-  order = 13,
+  order = 15,
   title = "Shaw to RoPER: one equation for all",
   before = "You can explain why scores should depend on distance (`relative-score`).",
   after = "You can say how each of seven position schemes uses the distance.",

@@ -1,5 +1,5 @@
 return roper.lesson {
-  order = 10,
+  order = 12,
   title = "Linear attention, and where to rotate",
   before = "You know RoPE (`relative-score`).",
   after = "You can say which sums all queries can share, and where to rotate.",

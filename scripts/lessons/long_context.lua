@@ -1,5 +1,5 @@
 return roper.lesson {
-  order = 14,
+  order = 16,
   title = "Texts longer than in training",
   before = "You know that each pair of features has its own frequency (`general-form`).",
   after = "You can explain why a model fails on longer texts, and how three methods extend it.",

@@ -1,5 +1,5 @@
 return roper.lesson {
-  order = 11,
+  order = 13,
   title = "How precise must an angle be?",
   before = "You know that position $p$ rotates a pair by $pθ$ (`rotation`).",
   after = [[You can say which of three ways to compute the angles is still accurate at token

@@ -1,7 +1,7 @@
 local OUT = "unrotate(sum(a*rotate(v, i)), n)" -- o_n
 
 return roper.lesson {
-  order = 7,
+  order = 9,
   title = "RoPER: relative positions in the values",
   before = "You know why RoPE's scores depend only on distance (`relative-score`).",
   after = "You can derive RoPER line by line, and explain the minus sign in its last step.",

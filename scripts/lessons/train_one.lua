@@ -1,5 +1,5 @@
 return roper.lesson {
-  order = 16,
+  order = 18,
   title = "A complete language model",
   before = "You know what attention with RoPER computes (`relative-distance`).",
   after = "You can compute a model and a training step by hand, and train a whole model.",

@@ -1,5 +1,5 @@
 return roper.lesson {
-  order = 9,
+  order = 11,
   title = "Common mistakes, and how shifting the text finds them",
   before = "You know what RoPER should compute (`relative-distance`).",
   after = "You can find seven mistakes with two numbers, before you train anything.",
