@@ -1,6 +1,7 @@
 /* What roper uses of luv for files, the clock and the environment. */
 #include "bindings/web/page.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <lauxlib.h>
@@ -33,11 +34,22 @@ static const char *name_of(int number)
   return "UNKNOWN";
 }
 
+/* "CODE: reason", in libuv's words */
+static const char *push_reason(lua_State *L, int number)
+{
+  const char *reason = strerror(number);
+  return lua_pushfstring(L, "%s: %c%s", name_of(number), tolower(reason[0]), reason + 1);
+}
+
 /* nil, "CODE: reason: path", "CODE" */
 static int fail(lua_State *L, int number, const char *path)
 {
   lua_pushnil(L);
-  lua_pushfstring(L, "%s: %s: %s", name_of(number), strerror(number), path);
+  push_reason(L, number);
+  if (path != NULL) {
+    lua_pushfstring(L, ": %s", path);
+    lua_concat(L, 2);
+  }
   lua_pushstring(L, name_of(number));
   return 3;
 }
@@ -53,7 +65,7 @@ static int outcome(lua_State *L, int result, const char *path)
 static int translate_sys_error(lua_State *L)
 {
   const int number = (int)luaL_checkinteger(L, 1);
-  lua_pushfstring(L, "%s: %s", name_of(number), strerror(number));
+  push_reason(L, number);
   lua_pushstring(L, name_of(number));
   return 2;
 }
@@ -237,7 +249,7 @@ static int cwd(lua_State *L)
 static int change_folder(lua_State *L)
 {
   const char *path = luaL_checkstring(L, 1);
-  return outcome(L, chdir(path), path);
+  return outcome(L, chdir(path), NULL);
 }
 
 int luaopen_luv(lua_State *L)

@@ -30,7 +30,7 @@ local current -- the session, made at its first request
 
 local function session()
   if not current then
-    _G.roper = require "roper"
+    require("roper.workbench.session.repl.globals").define(_G)
     current = require("roper.workbench.session.answers").session(_G, send)
   end
   return current

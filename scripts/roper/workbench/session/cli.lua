@@ -36,11 +36,7 @@ local function misuse(message, command)
 end
 
 local function set_globals()
-  _G.roper = require "roper"
-  _G.plot = require "roper.workbench.plot"
-  _G.help, _G.apropos = _G.roper.help, _G.roper.apropos
-  require("roper.workbench.help").name_in_failures()
-  require("roper.workbench.session.repl.globals").guard(_G)
+  require("roper.workbench.session.repl.globals").define(_G)
 end
 
 -- Calls a function that Ctrl-C can interrupt, and reports its error. Returns the status and the

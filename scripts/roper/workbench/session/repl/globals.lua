@@ -45,6 +45,17 @@ function M.guard(globals)
   })
 end
 
+--- Defines `roper`, `plot`, `help` and `apropos`. Errors then suggest names, and Lua for lines of
+--- PyTorch.
+---@param globals table
+function M.define(globals)
+  local roper = require "roper"
+  globals.roper, globals.plot = roper, require "roper.workbench.plot"
+  globals.help, globals.apropos = roper.help, roper.apropos
+  require("roper.workbench.help").name_in_failures()
+  M.guard(globals)
+end
+
 --- Lua's print, but tables print as at the prompt. Scripts have Lua's own print.
 ---
 ---     > print("sizes", {2, 3})
