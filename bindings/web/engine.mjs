@@ -22,7 +22,8 @@ export class Engine {
         memory: () => engine.exports.memory,
         write: (stream, bytes) => output(stream, streams[stream].decode(bytes, {stream: true}))
       }),
-      roper: {rest: wait, send: (at, length) => send(JSON.parse(engine.text(at, length)))},
+      roper:
+        {rest: wait, send: (at, length) => send(JSON.parse(engine.text(at >>> 0, length >>> 0)))},
     });
     Object.assign(engine, {exports: instance.exports, suspends, rest});
     engine.exports._initialize();

@@ -224,10 +224,11 @@ export function systemCalls({files, memory, write, environment}) {
     },
   };
 
+  // Numbers of 32 bits arrive with a sign, also addresses above 2 GB.
   const numbered = (call) => (...values) => {
     update();
     try {
-      call(...values);
+      call(...values.map((value) => typeof value === "number" ? value >>> 0 : value));
       return 0;
     } catch (error) {
       if (error instanceof Refusal) return error.number;

@@ -158,6 +158,22 @@ test("reports a lack of memory, and uses memory again", async () => {
   assert.match(found.ask({execute: tensors}).error, /^zeros: out of memory/);
 });
 
+test("passes files and messages in memory above 2 GB", async () => {
+  const found = await start();
+  const {error, shown} = found.ask({
+    execute: `
+    list = {} for i = 1, 5 do list[i] = roper.zeros{1 << 27} end
+    text = ("x"):rep(1 << 24)
+    io.open(text, "w"):write(text):close();
+    require("host").send(('{"data": {"text/plain": "%s"}}'):format(text))
+    return io.open(text):read "a" == text, list[5][1 << 27]:item()`
+  });
+  assert.ok(found.files.list("/home")[0] === "x".repeat(1 << 24));
+  assert.equal(error, undefined);
+  assert.deepEqual(
+    shown.map((text) => text.length > 99 ? text.length : text), [1 << 24, "true\t0.0"]);
+});
+
 test("checks all lessons", async () => {
   const found = await start();
   assert.equal(found.ask({run: ["lesson", "--check"]}).status, 0);
