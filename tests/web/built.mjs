@@ -55,3 +55,16 @@ export function copy(files, from, to) {
     else if (stat?.isFile()) files.put(`${to}/${name}`, new Uint8Array(fs.readFileSync(at)));
   }
 }
+
+// The files of the project, with what its specs use.
+export function project() {
+  const files = new Files(),
+        put = (name, data) => files.put(`/roper/${name}`, new Uint8Array(data));
+  for (const name of ["bindings", "core", "scripts", "tasks", "tests"])
+    copy(files, path.join(root, name), `/roper/${name}`);
+  for (const name of ["README.md", "Makefile", "CHANGELOG.md", "LICENSE"])
+    put(name, fs.readFileSync(path.join(root, name)));
+  put("roper", 0); // specs find the program, and then that none can be started
+  for (const name of ["luassert", "say"]) copy(files, `/usr/share/lua/5.4/${name}`, `/lua/${name}`);
+  return files;
+}

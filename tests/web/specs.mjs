@@ -3,10 +3,9 @@
 import fs from "node:fs";
 import path from "node:path";
 
-import {copy, Files, root, start} from "./built.mjs";
+import {Files, project, root, start} from "./built.mjs";
 
 const PATIENCE = 300000; // milliseconds until a file counts as stuck
-const LIBRARIES = "/usr/share/lua/5.4";
 
 function* specs(folder) {
   for (const name of fs.readdirSync(folder).sort()) {
@@ -16,17 +15,7 @@ function* specs(folder) {
   }
 }
 
-const common = new Files();
-for (const name of ["bindings", "core", "scripts", "tasks", "tests"])
-  copy(common, path.join(root, name), `/roper/${name}`);
-common.put(
-  "/roper/roper", new Uint8Array(0)); // specs find the program, and then that none can be started
-for (const name of ["README.md", "Makefile", "CHANGELOG.md", "LICENSE"]) copy1(name);
-for (const name of ["luassert", "say"]) copy(common, path.join(LIBRARIES, name), `/lua/${name}`);
-function copy1(name) {
-  common.put(`/roper/${name}`, new Uint8Array(fs.readFileSync(path.join(root, name))));
-}
-const archive = common.pack();
+const archive = project().pack();
 
 const counts = {
   passed: 0,
