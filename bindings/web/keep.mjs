@@ -35,34 +35,39 @@ export class KeptFiles {
     this.#session = session;
   }
 
+  async #now() {
+    return new Map((await this.#session.files.stat()).map(({path, time}) => [path, time]));
+  }
+
   // Gives the kept files to a session that was started, or started again without files.
   async restore() {
     this.#times = new Map();
     try {
       for (const {path, bytes} of await stored((store) => store.getAll()))
         await this.#session.files.write(path, bytes);
-      this.#times = new Map(await this.#session.files.times());
+      this.#times = await this.#now();
     } catch {
       // the browser keeps no files
     }
   }
 
-  // Stores what the session has changed since `restore` or the last call.
+  // Stores what the session has changed since `restore` or the last call. Returns whether all files
+  // are stored: not if the session has failed, or the browser keeps none or has no more room.
   async save() {
     const {files} = this.#session;
     try {
-      const times = new Map(await files.times());
+      const times = await this.#now();
       const changed = [...times].filter(([path, time]) => time !== this.#times.get(path));
       const removed = [...this.#times.keys()].filter((path) => !times.has(path));
-      if (changed.length + removed.length === 0) return;
       const contents = await Promise.all(changed.map(([path]) => files.read(path)));
       await stored((store) => {
         changed.forEach(([path], i) => store.put({path, bytes: contents[i]}));
         removed.forEach((path) => store.delete(path));
       });
       this.#times = times;
+      return true;
     } catch {
-      // the session has failed, or the browser keeps no files or has no more room
+      return false;
     }
   }
 }

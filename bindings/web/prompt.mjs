@@ -2,6 +2,7 @@
 // For scripts that drive the page: <body data-state> is loading, ready, busy or failed; #input,
 // where Enter runs; #output.
 import {Completion} from "./completion.mjs";
+import {Folders} from "./folders.mjs";
 import {KeptFiles, KeptTexts} from "./keep.mjs";
 import {make, Output} from "./output.mjs";
 import {CANNOT_LOAD, restarted, Session} from "./session.mjs";
@@ -28,7 +29,19 @@ const input = $("input"), body = document.body;
 
 const session = new Session({onState: show, onFailure});
 const files = new KeptFiles(session);
-let restored = files.restore();
+const folders = new Folders(
+  {session, list: $("folders"), count: $("count"), status: $("changed"), onChange: keep});
+let restored = restore();
+
+async function restore() {
+  await files.restore();
+  await folders.show();
+}
+
+// Keeps the files, and says so if the browser does not.
+async function keep() {
+  $("unkept").hidden = await files.save();
+}
 
 function show(state) {
   body.dataset.state = state;
@@ -106,7 +119,8 @@ async function run() {
   await restored;
   const {error} = await session.run(code, output.handlers);
   if (error) output.error(error === "interrupted" ? error : `error: ${error}`);
-  files.save();
+  await keep();
+  await folders.show();
 }
 
 let impatience;
@@ -158,7 +172,7 @@ $("form").addEventListener("submit", (event) => {
 $("stop").addEventListener("click", interrupt);
 $("restart").addEventListener("click", () => {
   session.restart();
-  restored = files.restore();
+  restored = restore();
   $("ended").hidden = true;
   input.focus();
 });
@@ -172,6 +186,12 @@ function read() {
   input.focus();
 }
 window.addEventListener("hashchange", read);
+
+$("add").addEventListener("click", () => $("chosen").click());
+$("chosen").addEventListener("change", async () => {
+  await folders.add($("chosen").files);
+  $("chosen").value = "";
+});
 
 for (const [name, code] of Object.entries(EXAMPLES)) {
   const button = make("button", {type: "button", className: "plain", textContent: name});

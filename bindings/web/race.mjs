@@ -1,8 +1,8 @@
 // The race: position schemes train in turns in the worker, and their losses grow on one chart.
 import {Chart} from "./chart.mjs";
+import {download, downloadFolder} from "./folders.mjs";
 import {make, picture} from "./output.mjs";
 import {CANNOT_LOAD, restarted, Session} from "./session.mjs";
-import {tar} from "./tar.mjs";
 
 const MEASURED = {
   warmup: 0,
@@ -244,26 +244,14 @@ function tabulate(values) {
   $("table").replaceChildren(make("thead", {}, head), make("tbody", {}, ...rows));
 }
 
-function save(blob, name) {
-  const link = make("a", {href: URL.createObjectURL(blob), download: name});
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
-
 $("csv").addEventListener("click", () => {
   const lines = chart.rows.map(([seed, position, step, loss]) =>
                                  `${seed},"${position.replaceAll('"', '""')}",${step},${loss}`);
-  save(new Blob([`seed,method,step,loss\n${lines.join("\n")}\n`], {type: "text/csv"}),
+  download(new Blob([`seed,method,step,loss\n${lines.join("\n")}\n`], {type: "text/csv"}),
     `${race.folder}.csv`);
 });
 
-// The files of the race's folder, as [path, bytes].
-async function folder() {
-  const paths = (await session.files.list()).filter((path) => path.startsWith(`${race.folder}/`));
-  return Promise.all(paths.map(async (path) => [path, await session.files.read(path)]));
-}
-
-$("tar").addEventListener("click", async () => save(tar(await folder()), `${race.folder}.tar`));
+$("tar").addEventListener("click", () => downloadFolder(session, race.folder));
 
 $("stop").addEventListener("click", () => session.interrupt());
 $("resume").addEventListener("click", train);

@@ -169,7 +169,7 @@ export class Session {
   // The files of the session, all below /home. Answered also while code runs.
   files = {
     list: () => this.#files("list", "/home"),
-    times: () => this.#files("times", "/home"), // [path, time of the last change], ...
+    stat: () => this.#files("stat", "/home"), // path, size, time of the last change of each
     read: (path) => this.#files("read", `/home/${path}`),
     write: (path, bytes) => this.#files("write", `/home/${path}`, bytes),
     remove: (path) => this.#files("remove", `/home/${path}`),

@@ -52,7 +52,10 @@ async function open(first) {
 // What the page does with the files of the user.
 const fileRequests = {
   list: (path) => files.list(path),
-  times: (path) => files.list(path).map((name) => [name, files.node(`${path}/${name}`).time]),
+  stat: (folder) => files.list(folder).map((path) => {
+    const {size, time} = files.node(`${folder}/${path}`);
+    return {path, size, time};
+  }),
   read: (path) => files.get(path).slice(),
   write: (path, bytes) => files.put(path, bytes),
   remove: (path) => files.remove(path),

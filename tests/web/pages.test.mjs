@@ -128,6 +128,88 @@ describe("pages in Chromium",
         ({ target }) => resolve(!target.result.includes("kept.txt")))`);
     }));
 
+    // Presses buttons, given by expressions, and returns the files that the page then downloads.
+    async function downloads(page, ...buttons) {
+      const files = await value(page, `(async () => {
+        const names = [], blobs = [];
+        URL.createObjectURL = (blob) => (blobs.push(blob), "data:,");
+        HTMLAnchorElement.prototype.click = function() { names.push(this.download); };
+        for (const button of [${buttons}]) button.click();
+        while (names.length < ${buttons.length})
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        return Promise.all(blobs.map(async (blob, i) => [names[i],
+          Array.from(new Uint8Array(await blob.arrayBuffer()))]));
+      })()`);
+      return new Map(files.map(([name, bytes]) => [name, Buffer.from(bytes)]));
+    }
+
+    // The files of an archive that were unpacked by tar, in a folder of an engine.
+    async function unpacked(archive) {
+      const home = fs.mkdtempSync(path.join(os.tmpdir(), "roper-tar-"));
+      execFileSync("tar", ["xf", "-"], {cwd: home, input: archive});
+      const found = await engine();
+      copy(found.files, home, "/home");
+      fs.rmSync(home, {recursive: true});
+      return found;
+    }
+
+    test(
+      "files are listed, downloaded, added and removed", () => on("prompt.html", async (page) => {
+        const button = (label) => `document.querySelector('#folders [aria-label="${label}"]')`;
+        const until = (label) => page.until(`${button(label)} !== null`);
+        const count = (number) =>
+          page.until(`document.getElementById("count").textContent === "${number}"`);
+        await run(page, "f = io.open('a.txt', 'w') f:write 'mine' f:close()");
+        await run(page,
+          "roper.sweep.run{what = 'copy', folder = 'runs/one', fields = " +
+            "{preset = 'smoke', steps = 2, position = 'rope'}};");
+        await until("Download runs");
+        const files = await downloads(page, button("Download a.txt"), button("Download runs/one"));
+        assert.equal(files.get("a.txt").toString(), "mine");
+        const found = await unpacked(files.get("runs-one.tar"));
+        assert.equal(found.ask({run: ["runs", "runs/one"]}).status, 0);
+        assert.match(found.printed, /runs\/one\/.* finished/);
+
+        await value(page, `${button("Remove runs")}.click()`);
+        await until("Download runs"); // one click removes nothing
+        await value(page, `${button("Remove runs")}.click()`);
+        await count(1);
+        const home = fs.mkdtempSync(path.join(os.tmpdir(), "roper-add-"));
+        const long = `${"long/".repeat(30)}name.txt`;
+        fs.writeFileSync(path.join(home, "one.tar"), files.get("runs-one.tar"));
+        fs.mkdirSync(path.join(home, path.dirname(long)), {recursive: true});
+        fs.writeFileSync(path.join(home, long), "far");
+        for (const format of ["gnu", "pax"])
+          execFileSync(
+            "tar", [`--format=${format}`, "-cf", `${format}.tar`, "./long"], {cwd: home});
+        fs.writeFileSync(path.join(home, "broken.tar"), "no archive");
+        fs.writeFileSync(path.join(home, "<b>.txt"), "text");
+        const {root} = await page.send("DOM.getDocument");
+        const {nodeId} =
+          await page.send("DOM.querySelector", {nodeId: root.nodeId, selector: "#chosen"});
+        const add = (...names) => page.send(
+          "DOM.setFileInputFiles", {nodeId, files: names.map((name) => path.join(home, name))});
+        await add("one.tar", "<b>.txt");
+        await until("Download runs/one");
+        await until("Download <b>.txt");
+        assert.match(await run(page, "io.open('runs/one/sweep.json'):read 'l'"), /"{"\n$/);
+        for (const name of ["gnu.tar", "pax.tar"]) {
+          await add(name);
+          await until(`Remove ${long}`);
+          assert.match(
+            await run(page, `io.open('${long}'):read 'a', os.remove('${long}')`), /"far"\ttrue\n$/);
+        }
+        await add("broken.tar");
+        await page.until(
+          `document.getElementById("changed").textContent === "expected a tar archive."`);
+        fs.rmSync(home, {recursive: true});
+
+        const before = await value(page, `document.getElementById("count").textContent`);
+        await page.open("prompt.html");
+        await page.until("document.body?.dataset.state === 'ready'");
+        await count(before);
+      }));
+
     test("Ctrl+C stops Lua, a C function that calls Lua, and a kernel",
       () => on("prompt.html", async (page) => {
         for (const code
@@ -229,28 +311,15 @@ describe("pages in Chromium",
       await small(page);
       await guess(page, "none");
       await page.until(trained);
-      const [csv, archive] = await value(page, `(async () => {
-      const blobs = [];
-      URL.createObjectURL = (blob) => (blobs.push(blob), "data:,");
-      HTMLAnchorElement.prototype.click = () => {};
-      document.getElementById("csv").click();
-      document.getElementById("tar").click();
-      while (blobs.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
-      const bytes = Array.from(new Uint8Array(await blobs[1].arrayBuffer()));
-      return [await blobs[0].text(), btoa(bytes.map((byte) => String.fromCharCode(byte)).join(""))];
-    })()`);
+      const files =
+        await downloads(page, `document.getElementById("csv")`, `document.getElementById("tar")`);
+      const csv = files.get("race-2.csv").toString();
       const lines = csv.trimEnd().split("\n");
       assert.equal(lines[0], "seed,method,step,loss");
       assert.equal(lines.length, 101);
       assert.match(lines[1], /^1,"rope",1,\d\.\d+$/);
-      const home = fs.mkdtempSync(path.join(os.tmpdir(), "roper-race-"));
-      fs.writeFileSync(path.join(home, "race.tar"), Buffer.from(archive, "base64"));
-      execFileSync("tar", ["xf", "race.tar"], {cwd: home});
-      const name = fs.readdirSync(home).find((one) => one !== "race.tar");
-      const found = await engine();
-      copy(found.files, home, "/home");
-      found.ask({run: ["report", name]});
+      const found = await unpacked(files.get("race-2.tar"));
+      found.ask({run: ["report", "race-2"]});
       assert.match(found.printed, /2 of 2 runs finished/);
-      fs.rmSync(home, {recursive: true});
     }));
   });
