@@ -26,7 +26,7 @@ return roper.lesson {
 
         The paper, known as RoFormer, looks for functions $f$ with this property. Its solution is to
         rotate each vector by its own position. The score then depends only on the difference of
-        the positions. This lesson shows why.
+        the positions. This lesson shows why, and `why-rotation` why nothing else would do.
 
         The second line below is the statement for one pair, in complex numbers (eq. 12). $e^{imθ}$
         is a rotation by $mθ$, and the star changes the sign of an angle: $nθ$ becomes $-nθ$. If you

@@ -277,8 +277,10 @@ return roper.lesson {
         position $n$, and rotates their sum back by the position $m$ of the query. Rotating a sum
         rotates each of its terms. So each value enters the output rotated by its distance, $n - m$.
 
-        In RoPER's study and in this project's comparison, this helped on some algorithmic tasks.
-        The project's README.md has the results.]],
+        What is that good for? A mean of values as they are does not show where they came from:
+        `why-values` has two sentences that RoPE's output cannot tell apart and RoPER's can. In
+        RoPER's study and in this project's comparison, it helped on some algorithmic tasks (the
+        project's README.md has the results).]],
       formula = "o_m = R_{-m} Σ_n a_{m,n} R_n v_n = Σ_n a_{m,n} R_{n-m} v_n",
       code = [[
         plane = roper.position.rope{dim = 2, frequencies = {math.pi / 4}}

@@ -76,6 +76,16 @@ local SLIPS = {
     { "1000", "0", "with rotating back", "2000", "once" },
     { "2000", "0", "$i - n$", "1000", "$i$ alone" },
   },
+  ["why-rotation"] = {
+    { "d", "a", "Both grow", "b", "But what of", "c", "Try $m = 0$" },
+    { "5", "25", "square", "35", "grow with the position", "7", "sum of the numbers" },
+    { "175", "85", "mirror image", "65", "have changed", "110", "key end", "195", "by 130" },
+    { "200", "40", "the same angle", "160", "position 4", "240", "position 6", "1000", "square" },
+    { "25", "100", "four steps", "33.3", "From 3 to 7", "math.rad(25)", "in degrees" },
+    { "b", "a", "The distance in", "c", "those at 0" },
+    { "b", "a", "only one of them", "c", "at distance 0" },
+    { "b", "a", "computes the vector" },
+  },
   ["why-values"] = {
     { "b", "a", "How far is dog", "c", "gets another weight" },
     { "40", "20", "in the other", "-40", "forward or back", "0", "That is RoPE",
