@@ -198,9 +198,9 @@ end
 M.sweep = {
   repeats = true,
   -- The name of the process namespace is one of several signs by which an owner is recognized. A
-  -- module that cannot be opened in one folder is found in another one. A worker that gets no input
-  -- is replaced.
-  tolerates = { readlink = true, open = true, write_socket = true },
+  -- module that cannot be opened in one folder is found in another one. Lua reads a file of code
+  -- again if its first byte could not be read. A worker that gets no input is replaced.
+  tolerates = { readlink = true, open = true, read = true, write_socket = true },
   prepare = function(folder)
     return { folder = folder .. "/sweep" }
   end,
