@@ -1,6 +1,7 @@
 // node build.mjs ENGINE FOLDER ARGPARSE [SINGLE]: writes the pages to FOLDER; the engine, the
 // scripts and the modules of the pages to FOLDER/HASH, where HASH depends on all of their contents;
 // with SINGLE, each page as one file to this folder. Run it in the root of the project.
+import {spawnSync} from "node:child_process";
 import crypto from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
@@ -26,6 +27,13 @@ function add(files, at, to = at) {
   files.put(`/roper/${to}`, new Uint8Array(fs.readFileSync(at)));
 }
 
+// The commit that scripts/roper/system/commit.lua finds elsewhere, in Lua.
+function commit() {
+  const git = (...words) => spawnSync("git", words, {encoding: "utf8"});
+  if (git("ls-files", "--error-unmatch", "bindings/web/build.mjs").status !== 0) return "nil";
+  return `"${git("describe", "--always", "--abbrev=12", "--exclude=*", "--dirty").stdout.trim()}"`;
+}
+
 const files = new Files();
 const archived = /^(?!scripts\/(packaging|experiments\/along_the_way)).*\.(lua|css|js)$/;
 for (const at of below("scripts", archived)) add(files, at);
@@ -33,6 +41,8 @@ for (const name of OWN.filter((name) => name.endsWith(".lua")))
   add(files, `bindings/web/${name}`, `web/${name}`);
 for (const name of ["process.lua", "events.lua"])
   add(files, `bindings/web/system/${name}`, `scripts/roper/system/${name}`);
+files.put("/roper/scripts/roper/system/commit.lua",
+  new TextEncoder().encode(`return function() return ${commit()} end\n`));
 files.put("/lua/argparse.lua", new Uint8Array(fs.readFileSync(argparse)));
 
 // The comments of functions in C, from the sources, as `make` writes them for the terminal.

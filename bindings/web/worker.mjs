@@ -16,13 +16,21 @@ const rest = () => new Promise((resolve) => {
 const files = new Files(), queue = [];
 let engine, module, options, busy = false, id, reply;
 
+// What runs record as their processor, such as "Chrome 140".
+function browser() {
+  const {userAgent} = navigator;
+  const name = userAgent.match(/(Firefox|Edg|OPR)\/\d+/) ?? userAgent.match(/Chrome\/\d+/)
+    ?? userAgent.match(/Version\/\d+(?=.*Safari)/);
+  return name ? name[0].replace("Version", "Safari").replace("/", " ") : "a browser";
+}
+
 async function start() {
   engine = undefined;
   engine = await Engine.start({
     module,
     files,
     rest,
-    environment: options.environment,
+    environment: {ROPER_BROWSER: browser(), ...options.environment},
     suspends: canSuspend && options.suspends !== false,
     output: (stream, output) => postMessage({id, stream, output}),
     send: (message) => {

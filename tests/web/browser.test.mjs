@@ -124,8 +124,11 @@ test("a dead engine is reported and started again, with the files", {skip}, asyn
   assert.deepEqual(values, ["\"kept\""]);
 });
 
-test("training runs and writes its files", {skip}, async () => {
-  const {status, error, list} = await load("training");
+test("training runs, and writes its files with the commit and the browser", {skip}, async () => {
+  const {status, error, list, commit, processor} = await load("training");
   assert.deepEqual([status, error], [0, undefined]);
   assert.ok(list.includes("runs/copy-roper-1/metrics.jsonl"));
+  const isTracked = spawnSync("git", ["ls-files", "--error-unmatch", "Makefile"], {cwd: root});
+  assert.match(String(commit), isTracked.status === 0 ? /^[0-9a-f]{12}(-dirty)?$/ : /^undefined$/);
+  assert.match(processor, /^Chrome \d+$/);
 });

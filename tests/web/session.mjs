@@ -105,6 +105,9 @@ export const tests = {
   async training(Session) {
     const {session, found, command} = await open(Session);
     const {status, error} = await command(["train", "copy", "preset=smoke"]);
-    return {status, error, list: await session.files.list(), progress: found.progress.length};
+    const config = await session.files.read("runs/copy-roper-1/config.json");
+    const {processor, commit} = JSON.parse(new TextDecoder().decode(config)).provenance[0];
+    const list = await session.files.list();
+    return {status, error, list, progress: found.progress.length, processor, commit};
   },
 };

@@ -1,7 +1,6 @@
 --- The environment of a run: version, processor, threads, BLAS.
 local core = require "roper.core"
 local environment = require "roper.system.environment"
-local process = require "roper.system.process"
 
 local M = {}
 
@@ -21,23 +20,9 @@ function M.warning(machine)
   return nil
 end
 
-local commit -- of the library's files; nil until the first query, false without one
-
---- The git commit of the library's files, with "-dirty" if the work tree has changes.
+--- The git commit of the library's files, with "-dirty" if the work tree had changes.
 ---@return string? commit nil if git does not track the files
-function M.commit()
-  if commit == nil then
-    -- An installed copy may lie inside a work tree that does not track it. describe --dirty would
-    -- lock the index, and leave the lock if this process is killed.
-    local ok, text = pcall(process.output, ("{ cd '%s' && git ls-files --error-unmatch init.lua "
-      .. ">&2 && git describe --always --abbrev=12 --exclude='*' && git --no-optional-locks status "
-      .. "--porcelain --untracked-files=no; } 2>/dev/null"):format(
-      require("roper.system.paths").LIBRARY:gsub("'", "'\\''")))
-    local line, changes = (ok and text or ""):match "^(%x[%w-]*)\n(.?)"
-    commit = line and line .. (changes ~= "" and "-dirty" or "") or false
-  end
-  return commit or nil
-end
+M.commit = require "roper.system.commit"
 
 ---@class Info: Machine
 ---@field version string of roper
