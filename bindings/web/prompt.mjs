@@ -60,11 +60,12 @@ function onFailure(reason) {
   offer(`${restarted(reason)} Variables are lost; files and history are not.`);
 }
 
-// History, kept by the browser if it allows that.
+// History, kept by the browser if it allows that. Behind its end is what was typed last.
 const history = {
   kept: new KeptTexts("roper prompt"),
   list: [],
   at: 0,
+  draft: "",
   load() {
     this.list = this.kept.get("history") ?? [];
     this.at = this.list.length;
@@ -75,9 +76,20 @@ const history = {
     this.at = this.list.length;
     this.kept.set("history", this.list);
   },
-  move(step) {
+  move(step, now) {
+    if (this.at === this.list.length) this.draft = now;
     this.at = Math.max(0, Math.min(this.list.length, this.at + step));
-    return this.list[this.at] ?? "";
+    return this.list[this.at] ?? this.draft;
+  },
+  // The input before the shown one that contains what was typed; `now` if there is none.
+  find(now) {
+    if (this.list[this.at] !== now) {
+      this.at = this.list.length;
+      this.draft = now;
+    }
+    for (let at = this.at - 1; at >= 0; at--)
+      if (this.list[at].includes(this.draft)) return this.list[this.at = at];
+    return now;
   },
 };
 
@@ -144,8 +156,9 @@ const KEYS = {
     run();
     return true;
   },
-  ArrowUp: () => isFirst() && (put(history.move(-1)), true),
-  ArrowDown: () => isLast() && (put(history.move(1)), true),
+  ArrowUp: () => isFirst() && (put(history.move(-1, input.value)), true),
+  ArrowDown: () => isLast() && (put(history.move(1, input.value)), true),
+  r: (event) => event.ctrlKey && (put(history.find(input.value)), true),
   Tab(event) {
     if (event.shiftKey || !input.value.slice(0, input.selectionStart).trim()) return false;
     completion.open();

@@ -97,9 +97,14 @@ describe("pages in Chromium",
         assert.equal(
           await value(page, "document.getElementById('input').value"), "roper.nn.Linear");
         assert.equal(await value(page, "document.getElementById('completion').hidden"), true);
+        await page.type("{");
+        await page.press("Tab");
+        await page.until(
+          "document.getElementById('help').textContent.startsWith('  bias  boolean')");
       }));
 
-    test("the arrow keys repeat earlier input, also after the page was loaded again",
+    test(
+      "the arrow keys repeat earlier input, and Ctrl+R searches it, also after the page was loaded again",
       () => on("prompt.html", async (page) => {
         await run(page, "first = 1");
         await run(page, "second = 2");
@@ -110,6 +115,13 @@ describe("pages in Chromium",
         assert.equal(await value(page, "document.getElementById('input').value"), "first = 1");
         await page.press("ArrowDown");
         assert.equal(await value(page, "document.getElementById('input').value"), "second = 2");
+        await page.press("ArrowDown");
+        await page.type("fi");
+        await page.press("r", {modifiers: 2, code: "KeyR"});
+        assert.equal(await value(page, "document.getElementById('input').value"), "first = 1");
+        await page.press("ArrowDown");
+        await page.press("ArrowDown");
+        assert.equal(await value(page, "document.getElementById('input').value"), "fi");
       }));
 
     test("files are kept until they are removed", () => on("prompt.html", async (page) => {

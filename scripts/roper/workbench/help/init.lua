@@ -135,6 +135,13 @@ function M.text(name, globals)
   error(unknown(name), 0)
 end
 
+--- The description of an option.
+---@param option Parameter
+---@return string
+function M.option(option)
+  return render { require("roper.workbench.help.page").parameter(option) }
+end
+
 --- Prints the documentation of a name or a value: for a function its arguments, results, errors,
 --- formula and an example; for a module or a class its contents. Without an argument, describes the
 --- library.

@@ -101,6 +101,13 @@ local function parameters(title, list, listed)
   return list[1] and { d.heading(title, 3), d.definitions(rows(list, listed, 1)) }
 end
 
+--- A parameter or an option as a document.
+---@param parameter Parameter
+---@return table document
+function M.parameter(parameter)
+  return d.definitions(rows({ parameter }, {}, 1))
+end
+
 -- The lines of an example as pieces of a transcript.
 local function pieces(lines)
   local list = {}

@@ -74,10 +74,9 @@ function answers.complete(current, text)
     start = utf8.len(text:sub(1, #text - length)) }
 end
 
--- The help of the name at the end of a text, or before its open parenthesis.
 function answers.inspect(current, text)
-  local name = text:match "([%a_][%w_.:]*)[^%w_]*$"
-  return { text = escape.text(require("roper.workbench.help").text(name or "", current.globals)) }
+  local complete = require "roper.workbench.session.repl.complete"
+  return { text = escape.text(complete.help(text, current.globals)) }
 end
 
 --- Answers a request.

@@ -63,11 +63,15 @@ local function keys_before(before, globals)
   return holder and names
 end
 
+local function options_at(place, globals)
+  local entry = entry_of(place.caller, globals)
+  return entry and require("roper.workbench.help.catalogue").options(entry) or {}
+end
+
 -- The options of a function that are not set in the table yet.
 local function option_names(place, globals)
-  local entry, names = entry_of(place.caller, globals), {}
-  local catalogue = require "roper.workbench.help.catalogue"
-  for _, option in ipairs(entry and catalogue.options(entry) or {}) do
+  local names = {}
+  for _, option in ipairs(options_at(place, globals)) do
     local is_given = place.table:find("%f[%w_]" .. option.name .. "%s*=")
     names[#names + 1] = not is_given and option.name or nil
   end
@@ -137,6 +141,30 @@ function M.names(text, globals)
   local names, length = find(text, globals)
   table.sort(names)
   return names, length
+end
+
+--- The help of what a text ends with: an option in the table of a function, a position scheme in a
+--- string, or a name, such as that of a function before its open parenthesis.
+---
+--- Errors: the name is unknown.
+---@param text string
+---@param globals table
+---@return string help
+function M.help(text, globals)
+  local help = require "roper.workbench.help"
+  local name = text:match "([%a_][%w_.:]*)[^%w_]*$" or ""
+  local place = cursor.at_end((text:gsub("%s*=%s*$", "")))
+  if place.kind == "options" then
+    for _, option in ipairs(options_at(place, globals)) do
+      if option.name == name then
+        return help.option(option)
+      end
+    end
+  elseif place.kind == "string" and place.text == name
+    and names_scheme(text:sub(1, -#name - 2)) then
+    name = "roper.position." .. name
+  end
+  return help.text(name, globals)
 end
 
 return M

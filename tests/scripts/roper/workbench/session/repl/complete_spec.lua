@@ -176,6 +176,19 @@ describe("complete.names", function()
     offers({}, "x -- ro")
   end)
 
+  it("gives the help of an option, a position scheme or a name", function()
+    local library = { roper = roper }
+    local function begins(expected, text)
+      assert.equal(expected, complete.help(text, library):sub(1, #expected))
+    end
+    begins("  causal  boolean = false: query i", "roper.attention(q, q, q, {causal")
+    begins("  causal  boolean = false: query i", "x = roper.attention(q, q, q, {causal = ")
+    begins("roper.position.alibi(options)", "roper.attention(q, q, q, {position = 'alibi")
+    begins("roper.eye(n, dtype?)", "roper.attention(q, q, q, {mask = roper.eye(")
+    assert.error_matches(function() complete.help("roper.attention(q, q, q, {cause", library) end,
+      "^unknown name cause")
+  end)
+
   it("survives cyclic metatables", function()
     local a, b = {}, {}
     setmetatable(a, { __index = b })
