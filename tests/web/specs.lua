@@ -37,15 +37,29 @@ local function remove(path)
   return true
 end
 
--- Specs remove and make folders by programs.
-local COMMANDS <const> = { ["rm -rf"] = remove, ["mkdir -p"] = function(path)
+local function copy(from, to)
+  local files = require("roper.system.file")
+  if uv.fs_stat(from).type ~= "directory" then
+    return files.write(to, files.read(from))
+  end
+  files.make(to)
+  for _, name in ipairs(files.names(from)) do
+    copy(from .. "/" .. name, to .. "/" .. name)
+  end
+end
+
+-- Specs remove, make and copy folders by programs.
+local COMMANDS <const> = { ["rm -rf"] = remove, ["cp -r"] = copy, ["mkdir -p"] = function(path)
   require("roper.system.file").make(path)
-  return true
 end }
 
-local function execute(command)
-  local name, path = (command or ""):match("^([%a -]-) '([^']+)'$")
-  return (COMMANDS[name] or lacks("programs"))(path)
+local function execute(line)
+  for command in (line or "a shell"):gmatch("%s*([^&]+)") do
+    local name, first, second = command:match("^([%a -]-) '([^']+)' ?'?([^']*)'?%s*$")
+    local run = COMMANDS[name] or lacks("programs")
+    run(first, second)
+  end
+  return true
 end
 
 local PID <const> = 1
@@ -64,6 +78,18 @@ local function kill(process, signal)
   require("host").send(PRESS)
 end
 
+-- A folder, for fs_scandir_next.
+local function fs_scandir(folder)
+  return { folder = folder, names = require("roper.system.file").names(folder) }
+end
+
+local function fs_scandir_next(list)
+  local name = table.remove(list.names, 1)
+  if name then
+    return name, uv.fs_stat(list.folder .. "/" .. name).type
+  end
+end
+
 local function prepare()
   package.path = "./?.lua;" .. package.path
   uv.chdir("/roper")
@@ -77,6 +103,7 @@ local function prepare()
     return open(path, ...)
   end)
   uv.kill, uv.os_getpid = kill, function() return PID end
+  uv.fs_scandir, uv.fs_scandir_next = fs_scandir, fs_scandir_next
   setmetatable(uv, { __index = function(_, name)
     if name == "new_signal" then -- tests.process ignores a signal when it is loaded
       return function()
