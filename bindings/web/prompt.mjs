@@ -128,6 +128,7 @@ async function run() {
   const output = new Output(make("div"));
   entry.append(output.element);
   $("output").append(entry);
+  if (body.dataset.state === "ready") show("busy"); // while files are restored
   await restored;
   const {error} = await session.run(code, output.handlers);
   if (error) output.error(error === "interrupted" ? error : `error: ${error}`);

@@ -74,7 +74,7 @@ async function load(name) {
   const result = await Promise.race([found, ended.then(() => ({failed: "the browser has ended"}))]);
   browser.kill();
   await ended;
-  fs.rmSync(profile, {recursive: true, force: true, maxRetries: 5});
+  fs.rmSync(profile, {recursive: true, force: true, maxRetries: 10});
   assert.equal(result.failed, undefined);
   return result;
 }

@@ -12,7 +12,7 @@ const TYPES = {
   ".css": "text/css",
   ".wasm": "application/wasm"
 };
-const LIMIT = 60_000; // milliseconds to wait for a condition
+const LIMIT = 300_000; // milliseconds to wait for a condition, also if many other programs run
 
 // A server of a folder, as any other: no special headers.
 export function serve(folder) {
@@ -43,6 +43,7 @@ class Page {
   // What must not happen: messages on the console, exceptions, requests to other addresses.
   problems = [];
   requests = [];
+  before; // code that runs in each worker before its own
 
   constructor(browser, session, target, origin) {
     Object.assign(this, {browser, session, target, origin});
@@ -50,9 +51,12 @@ class Page {
 
   // Reports what happens in the page, or in a worker of it.
   async watch(session) {
-    for (const domain of ["Runtime", "Log", "Network"])
-      await this.browser.send(`${domain}.enable`, {}, session).catch(() => {});
-    await this.browser.send("Runtime.runIfWaitingForDebugger", {}, session).catch(() => {});
+    const send = (method, params = {}) =>
+      this.browser.send(method, params, session).catch(() => {});
+    for (const domain of ["Runtime", "Log", "Network"]) await send(`${domain}.enable`);
+    if (session !== this.session && this.before)
+      await send("Runtime.evaluate", {expression: this.before});
+    await send("Runtime.runIfWaitingForDebugger");
   }
 
   close() {
@@ -202,9 +206,9 @@ class Browser {
 
   async close() {
     const ended = new Promise((resolve) => this.process.once("exit", resolve));
-    await this.send("Browser.close").catch(() => {});
+    this.send("Browser.close").catch(() => {}); // which may end before it replies
     await ended;
-    fs.rmSync(this.profile, {recursive: true, force: true, maxRetries: 5});
+    fs.rmSync(this.profile, {recursive: true, force: true, maxRetries: 10});
   }
 }
 

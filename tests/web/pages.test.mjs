@@ -12,6 +12,7 @@ import {find, serve, start} from "./chromium.mjs";
 const root = path.resolve(path.dirname(new URL(import.meta.url).pathname), "../..");
 const folder = path.join(root, "build/web");
 const program = find();
+const NO_SUSPENSION = "delete WebAssembly.Suspending";
 
 describe("pages in Chromium",
   {skip: program ? false : "no Chromium is installed (apt-get install chromium)"}, () => {
@@ -27,8 +28,9 @@ describe("pages in Chromium",
 
     // Opens a page, and closes it after `f`, which must leave nothing on the console and ask no
     // other address.
-    async function on(url, f) {
+    async function on(url, f, before) {
       const page = await browser.page(server.address);
+      page.before = before;
       await page.open(url);
       await page.until("document.body?.dataset.state === 'ready'");
       await f(page);
@@ -257,6 +259,21 @@ describe("pages in Chromium",
         assert.match(await run(page, "1 + 1"), /2\n$/);
       }));
 
+    test("code below a C function is ended with the session without Promise Integration",
+      () => on("prompt.html", async (page) => {
+        const sorting = "table.sort({3, 2, 1}, function() while true do end end)";
+        await run(page, "io.open('kept.txt', 'w'):write('kept'):close();");
+        await run(page, sorting, "document.body.dataset.state === 'busy'");
+        await value(page, "document.getElementById('stop').click()");
+        await page.until("!document.getElementById('ended').hidden");
+        await value(page, "document.getElementById('restart').click()");
+        await page.until("document.getElementById('ended').hidden");
+        assert.match(await run(page, "io.open('kept.txt'):read 'a'"), /"kept"\n$/);
+        await page.press("ArrowUp");
+        await page.press("ArrowUp");
+        assert.equal(await value(page, "document.getElementById('input').value"), sorting);
+      }, NO_SUSPENSION));
+
     // A race small enough for a test.
     async function small(page) {
       await value(
@@ -266,6 +283,13 @@ describe("pages in Chromium",
     }
     document.getElementById("form").requestSubmit()`);
     }
+    const stopAt = (page, step) => value(page, `new MutationObserver((_, observer) => {
+      if (!document.getElementById("speed").textContent.includes("step ${step} of 50")) return;
+      observer.disconnect();
+      document.getElementById("stop").click();
+    }).observe(document.getElementById("speed"), {childList: true})`);
+    const stopped =
+      "!document.getElementById('resume').hidden && document.body.dataset.state === 'ready'";
     const trained =
       "document.body.dataset.state === 'ready' && !document.getElementById('verdict').hidden";
     // Waits until both curves have so many points; they are drawn with the next frame.
@@ -302,14 +326,9 @@ describe("pages in Chromium",
     test("a race can be stopped, continued, and trained further",
       () => on("race.html", async (page) => {
         await small(page);
-        await value(page, `new MutationObserver((_, observer) => {
-          if (!document.getElementById("speed").textContent.includes("step 5 of 50")) return;
-          observer.disconnect();
-          document.getElementById("stop").click();
-        }).observe(document.getElementById("speed"), {childList: true})`);
+        await stopAt(page, 5);
         await guess(page, "none");
-        await page.until(
-          "!document.getElementById('resume').hidden && document.body.dataset.state === 'ready'");
+        await page.until(stopped);
         await value(page, "document.getElementById('resume').click()");
         await page.until(trained);
         await curves(page, 50);
@@ -318,6 +337,17 @@ describe("pages in Chromium",
           "document.getElementById('reply').textContent.startsWith('After 100 steps')");
         await curves(page, 100);
       }));
+
+    test("a race can be stopped and continued without Promise Integration",
+      () => on("race.html", async (page) => {
+        await small(page);
+        await stopAt(page, 5);
+        await guess(page, "none");
+        await page.until(stopped);
+        await value(page, "document.getElementById('resume').click()");
+        await page.until(trained);
+        await curves(page, 50);
+      }, NO_SUSPENSION));
 
     test("the runs of a race can be downloaded", () => on("race.html", async (page) => {
       await small(page);
