@@ -299,7 +299,8 @@ return roper.lesson {
         falling when training stopped, so the final difference is not known.
 
         Addition, with numbers of up to 4 digits: 600,212 parameters, five seeds. RoPE has 126.8 ±
-        0.4 of 128 correct and RoPER 126.2 ± 1.1 ($p = 0.750$).
+        0.4 of 128 correct and RoPER 126.2 ± 1.1 ($p = 0.750$). After ± is the standard error of the
+        mean: how far it is typically off, judged by how much the five runs differ.
 
         One pair was trained at the study's own size on Prefix, for a third of its 65,000 steps:
         RoPE is at 0.3293 and RoPER at 0.3256. The study has 0.3329 and 0.3205 at the end.

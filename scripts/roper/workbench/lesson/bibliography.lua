@@ -1,17 +1,20 @@
 --- The bibliography of the lessons: groups of sources. A source has an `address`, as in the prose
 --- of lessons, `authors`, a `year`, a `title` (in programs, that of an issue or a pull request),
---- and a line of prose on what it contributes.
+--- and a line of prose on what it contributes. `people` are the full names, as BibTeX takes them.
 return {
   { title = "RoPER",
     { address = "https://research.labml.ai/RoPER.html", authors = "Harik and Jayasiri", year = 2022,
       title = "Rotary Positional Embeddings with Relative distances (RoPER)",
+      people = "Harik, Georges and Jayasiri, Varuna",
       contributes = [[Introduces RoPER, derives it, and compares it with RoPE on three tasks and a
         language model.]] },
     { address = "https://nn.labml.ai/transformers/rope/value_pe/index.html", authors = "Jayasiri",
       year = 2022, title = "Rotary Positional Embeddings with Relative distance (RoPER)",
+      people = "Jayasiri, Varuna",
       contributes = "Annotated implementation in PyTorch, with the derivation line by line." },
     { address = "https://kexue.fm/archives/10862", authors = "Su", year = 2025,
       title = "Transformer升级之路：19、第二类旋转位置编码",
+      people = "Su, Jianlin",
       contributes = [[Finds the rotation of values and output again, as VO-RoPE, and compares
         rotations of any of $q$, $k$, $v$ and $o$. In Chinese.]] },
     { address = "arXiv:2606.11275", authors = "García-Castellanos et al.", year = 2026,
@@ -23,9 +26,13 @@ return {
   { title = "Papers and posts",
     { address = "arXiv:1706.03762", authors = "Vaswani et al.", year = 2017,
       title = "Attention Is All You Need",
+      people = "Vaswani, Ashish and Shazeer, Noam and Parmar, Niki and Uszkoreit, Jakob and "
+        .. "Jones, Llion and Gomez, Aidan N. and Kaiser, Łukasz and Polosukhin, Illia",
       contributes = "The transformer, and sine waves that are added to the tokens." },
     { address = "arXiv:2104.09864", authors = "Su et al.", year = 2021,
       title = "RoFormer: Enhanced Transformer with Rotary Position Embedding",
+      people = "Su, Jianlin and Lu, Yu and Pan, Shengfeng and Murtadha, Ahmed and Wen, Bo and "
+        .. "Liu, Yunfeng",
       contributes = "Introduces RoPE, also for linear attention." },
     { address = "https://blog.eleuther.ai/rotary-embeddings/", authors = "Biderman et al.",
       year = 2021, title = "Rotary Embeddings: A Relative Revolution",
@@ -33,34 +40,48 @@ return {
     { address = "arXiv:2203.16634", authors = "Haviv et al.", year = 2022,
       title = "Transformer Language Models without Positional Encodings Still Learn Positional "
         .. "Information",
+      people = "Haviv, Adi and Ram, Ori and Press, Ofir and Izsak, Peter and Levy, Omer",
       contributes = "Shows that models with a causal mask learn positions without an encoding." },
     { address = "arXiv:1803.02155", authors = "Shaw et al.", year = 2018,
       title = "Self-Attention with Relative Position Representations",
+      people = "Shaw, Peter and Uszkoreit, Jakob and Vaswani, Ashish",
       contributes = "Trained vectors for each distance, in keys and values." },
     { address = "arXiv:1901.02860", authors = "Dai et al.", year = 2019,
       title = "Transformer-XL: Attentive Language Models Beyond a Fixed-Length Context",
+      people = "Dai, Zihang and Yang, Zhilin and Yang, Yiming and Carbonell, Jaime and Le, "
+        .. "Quoc V. and Salakhutdinov, Ruslan",
       contributes = "Writes the score as four terms that depend on the distance." },
     { address = "arXiv:1910.10683", authors = "Raffel et al.", year = 2019,
       title = "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
+      people = "Raffel, Colin and Shazeer, Noam and Roberts, Adam and Lee, Katherine and "
+        .. "Narang, Sharan and Matena, Michael and Zhou, Yanqi and Li, Wei and Liu, Peter "
+        .. "J.",
       contributes = "T5: a trained number for each bucket of distances, added to the score." },
     { address = "arXiv:2006.03654", authors = "He et al.", year = 2020,
       title = "DeBERTa: Decoding-enhanced BERT with Disentangled Attention",
+      people = "He, Pengcheng and Liu, Xiaodong and Gao, Jianfeng and Chen, Weizhu",
       contributes = "Terms of the score for the distance, from the query and from the key." },
     { address = "arXiv:2108.12409", authors = "Press et al.", year = 2021,
       title = "Train Short, Test Long: Attention with Linear Biases Enables Input Length "
         .. "Extrapolation",
+      people = "Press, Ofir and Smith, Noah A. and Lewis, Mike",
       contributes = "ALiBi: a penalty on the score that grows with the distance." },
     { address = "arXiv:2006.16236", authors = "Katharopoulos et al.", year = 2020,
       title = "Transformers are RNNs: Fast Autoregressive Transformers with Linear Attention",
+      people = "Katharopoulos, Angelos and Vyas, Apoorv and Pappas, Nikolaos and Fleuret, François",
       contributes = "Linear attention, computed with running sums." },
     { address = "arXiv:2212.10554", authors = "Sun et al.", year = 2022,
       title = "A Length-Extrapolatable Transformer",
+      people = "Sun, Yutao and Dong, Li and Patra, Barun and Ma, Shuming and Huang, Shaohan "
+        .. "and Benhaim, Alon and Chaudhary, Vishrav and Song, Xia and Wei, Furu",
       contributes = "Introduces xPos: RoPE with queries that shrink and keys that grow." },
     { address = "arXiv:2306.15595", authors = "Chen et al.", year = 2023,
       title = "Extending Context Window of Large Language Models via Positional Interpolation",
+      people = "Chen, Shouyuan and Wong, Sherman and Chen, Liangjian and Tian, Yuandong",
       contributes = "Why RoPE fails on longer texts, and interpolated positions." },
     { address = "arXiv:2309.00071", authors = "Peng et al.", year = 2023,
       title = "YaRN: Efficient Context Window Extension of Large Language Models",
+      people = "Peng, Bowen and Quesnelle, Jeffrey and Fan, Honglu and Shippole, Enrico",
       contributes = "Changes the frequency of each pair of RoPE for longer texts." },
     { address = "https://www.reddit.com/r/LocalLLaMA/comments/14lz7j5/", authors = "bloc97",
       year = 2023, title = "NTK-Aware Scaled RoPE allows LLaMA models to have extended (8k+) "
@@ -88,6 +109,7 @@ return {
         values extends the range. We have read the abstract only.]] },
     { address = "arXiv:1412.6980", authors = "Kingma and Ba", year = 2015,
       title = "Adam: A Method for Stochastic Optimization",
+      people = "Kingma, Diederik P. and Ba, Jimmy",
       contributes = "The optimizer that trains the models of these lessons." },
   },
   { title = "Programs, and mistakes in them",

@@ -13,13 +13,15 @@ local slides = require "roper.workbench.lesson.slides"
 local sources = require "roper.workbench.lesson.sources"
 local steps = require "roper.workbench.lesson.step"
 local tables = require "roper.base.tables"
+local terms = require "roper.workbench.lesson.terms"
 local h = markup.h
 
 local M = {}
 
 local TITLE <const> = "Rotary position encodings, step by step"
 
-local LISTS <const> = { index = "all lessons", sources = "their sources" } -- pages of lists
+-- Pages of lists.
+local LISTS <const> = { index = "all lessons", sources = "their sources", glossary = "their terms" }
 
 local pages = {} -- set of the names of the lessons whose pages are being written
 
@@ -62,11 +64,13 @@ local function title(number, step)
 end
 
 -- A step. The first one has its picture after its first paragraph, so that a page opens with it.
-local function section(lesson, number, scope)
+-- `mentioned`: the terms of the glossary in the steps before.
+local function section(lesson, number, scope, mentioned)
   local step, where = lesson.steps[number], { lesson = lesson.name, step = number }
   local before = quiz.numbers(scope) -- a prediction cannot use variables of the step
   local result = steps.run(step, scope)
   local text, shown = show.text(step), picture(step, scope)
+  text[1] = terms.linked(text[1], mentioned)
   if number == 1 and shown then
     table.insert(text[1], math.min(2, #text[1] + 1), shown)
     shown = nil
@@ -125,12 +129,12 @@ local function about(lesson)
 end
 
 local function lesson_page(lessons, index, form)
-  local lesson, scope = lessons[index], steps.scope()
+  local lesson, scope, mentioned = lessons[index], steps.scope(), {}
   local is_printed = form == "handout"
   local sections, has_play, first_picture = {}, false, nil
   for number, step in ipairs(lesson.steps) do
     has_play = has_play or step.figure and step.figure.play
-    sections[number] = (is_printed and printed or section)(lesson, number, scope)
+    sections[number] = (is_printed and printed or section)(lesson, number, scope, mentioned)
     if step.figure and first_picture == nil then -- the first step has its own at the top
       first_picture = number > 1 and not is_printed and opening(step, number, scope)
     end
@@ -170,7 +174,7 @@ end
 
 --- Writes lessons as HTML pages.
 ---
---- Errors: a single lesson named index or sources; a file cannot be written.
+--- Errors: a single lesson named index, sources or glossary; a file cannot be written.
 ---@param lessons table[] in the order of the index
 ---@param path string the folder, created if it does not exist
 ---@param form "html"|"handout"|"slides"|nil "html" by default
@@ -187,7 +191,8 @@ function M.write(lessons, path, form)
       and slides.page(lesson, address) or lesson_page(lessons, i, form))
   end
   local index = path .. "/index.html"
-  files.write(index, index_page(lessons, sources.write(lessons, path, address)))
+  files.write(index, index_page(lessons, { sources.write(lessons, path, address) or false,
+    terms.write(lessons, path, address) or false }))
   return index
 end
 

@@ -1,9 +1,9 @@
---- The sources that lessons cite, as a document for a terminal and as a page.
+--- The sources that lessons cite, as a document for a terminal, as a page, and for BibTeX.
 local bibliography = require "roper.workbench.lesson.bibliography"
+local bibtex = require "roper.workbench.lesson.bibtex"
 local document = require "roper.text.document"
-local files = require "roper.system.file"
-local h = require("roper.text.markup").h
 local html = require "roper.text.document.html"
+local list_page = require "roper.workbench.lesson.list_page"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -25,7 +25,7 @@ local function add_links(value, found)
   end
 end
 
---- The addresses that a lesson links to.
+--- The addresses that a lesson, or a list of lessons, links to.
 ---@param lesson table
 ---@return table<string, true> links
 function M.links(lesson)
@@ -34,9 +34,26 @@ function M.links(lesson)
   return found
 end
 
+local function href_of(source)
+  return document.citation(source.title, source.address).href
+end
+
+--- The sources of the bibliography that lessons cite, and roper itself, as entries for BibTeX.
+---@param lessons table[]
+---@return string text
+function M.bibtex(lessons)
+  local cited, list = M.links(lessons), {}
+  for _, group in ipairs(bibliography) do
+    for _, source in ipairs(group) do
+      list[#list + 1] = cited[href_of(source)] and source or nil
+    end
+  end
+  return bibtex.text(list)
+end
+
 -- A paragraph on a source, with the names of the lessons that cite it; nil if none does.
 local function entry(source, lessons)
-  local href = document.citation(source.title, source.address).href
+  local href = href_of(source)
   local citing = tables.map(lessons, function(lesson)
     return lesson.links[href] and { ", ", document.code(lesson.name) } or nil
   end)
@@ -60,7 +77,9 @@ function M.document(lessons)
     local entries = tables.map(group, function(source) return entry(source, cited) end)
     return entries[1] and { document.heading(group.title, 2), entries }
   end)
-  return groups[1] and { document.heading(TITLE), groups }
+  return groups[1] and { document.heading(TITLE), groups, document.heading("How to cite", 2),
+    document.paragraph { "All of these sources, and roper itself, for BibTeX: ",
+      document.code "./roper lesson sources --bibtex", "." } }
 end
 
 --- Writes the bibliography of lessons as the page sources.html.
@@ -71,9 +90,8 @@ end
 function M.write(lessons, path, href)
   local found = M.document(lessons)
   if found then
-    local index = h.header { h.nav { h.a { href = "index.html", "All lessons" } } }
-    files.write(path .. "/sources.html", html.page(TITLE, { index,
-      h.main { html.nodes(found, href) } }))
+    local entries = document.details("Entries for BibTeX", document.listing(M.bibtex(lessons)))
+    list_page.write(path, "sources", TITLE, html.nodes({ found, entries }, href))
     return document.paragraph(document.link("Sources: papers, posts and programs", "sources.html"))
   end
 end

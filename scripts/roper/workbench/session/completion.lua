@@ -84,7 +84,7 @@ local function lesson_words(words)
   local name = words[3] or ""
   local is_known, lesson = pcall(lessons.find, name)
   if not is_known and not name:find "%.lua$" then
-    return tables.joined(lessons.names(), { "sources" })
+    return tables.joined(lessons.names(), { "glossary", "sources" })
   end
   return is_known and not words[4]
     and tables.map(lesson.steps, function(_, number) return tostring(number) end) or {}

@@ -10,6 +10,9 @@ local terminal = require "roper.text.terminal"
 
 local PAGES <const> = { "html", "handout", "slides" }
 
+-- Lists of all lessons, by their name on the command line: the modules that make them.
+local LISTS <const> = { sources = "sources", glossary = "terms" }
+
 local function list(lessons)
   local record = require "roper.workbench.lesson.record"
   local entries, problem = record.load()
@@ -28,7 +31,8 @@ local function list(lessons)
 ./roper lesson 5            a lesson by its number; it continues where you left off
 ./roper lesson 5 2          from step 2
 ./roper lesson FILE.lua     your own lesson
-./roper lesson sources      the papers and programs that the lessons cite
+./roper lesson sources      the papers and programs that the lessons cite; --bibtex for BibTeX
+./roper lesson glossary     what the words mean
 ./roper lesson --html DIR   pages for a browser; also --handout and --slides
 ]])
   if problem then
@@ -74,14 +78,17 @@ local function run_code(lesson, run, ...)
   return result
 end
 
--- Prints the sources of all lessons. Returns a message if a step or an option is given.
-local function list_sources(library, parsed)
+-- Prints a list of all lessons, such as their sources. Returns a message if a step or an option for
+-- lessons is given.
+local function print_list(library, parsed)
   for _, name in ipairs { "step", "check", table.unpack(PAGES) } do
     if parsed[name] then
-      return "sources is not a lesson and takes no step and no options"
+      return parsed.name .. " is not a lesson and takes no step and no options for lessons"
     end
   end
-  io.stdout:write(render(require("roper.workbench.lesson.sources").document(library.all())))
+  local made = require("roper.workbench.lesson." .. LISTS[parsed.name])
+  io.stdout:write(parsed.bibtex and made.bibtex(library.all())
+    or render(made.document(library.all())))
   return nil
 end
 
@@ -100,8 +107,8 @@ return {
   summary = "Learn the mathematics step by step; each claim is checked as you go.",
   define = function(command)
     command:argument("name"):args("?")
-      :description("Name or number of a lesson, or FILE.lua, your own lesson, or sources, the "
-        .. "papers and programs that the lessons cite. By default, all lessons are listed.")
+      :description("Name or number of a lesson, or FILE.lua, your own lesson; sources, the papers "
+        .. "and programs that the lessons cite; or glossary. By default, all lessons are listed.")
     command:argument("step"):args("?"):convert(arguments.number("step", "size"))
       :description "Step to begin with, 1 to start over; by default where you left off."
     command:mutex(
@@ -110,12 +117,15 @@ return {
       command:option("--html"):argname("DIR"):description "Write a lesson, or all, as pages.",
       command:option("--handout"):argname("DIR")
         :description "Write pages for paper, without answers.",
-      command:option("--slides"):argname("DIR"):description "Write slides, one idea each.")
+      command:option("--slides"):argname("DIR"):description "Write slides, one idea each.",
+      command:flag("--bibtex"):description "With sources: print them, and roper, for BibTeX.")
   end,
   run = function(parsed)
     local library = require "roper.workbench.lesson"
-    if parsed.name == "sources" then
-      return list_sources(library, parsed)
+    if parsed.bibtex and parsed.name ~= "sources" then
+      return "--bibtex prints sources: ./roper lesson sources --bibtex"
+    elseif LISTS[parsed.name] then
+      return print_list(library, parsed)
     end
     local lessons, path = chosen(library, parsed)
     local problem = not lessons and path or parsed.step and step_problem(parsed, lessons[1])

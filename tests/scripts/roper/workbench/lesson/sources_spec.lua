@@ -7,6 +7,7 @@ local lessons = require("roper.workbench.lesson")
 local paths = require("roper.system.paths")
 local scratch = require("tests.scratch")
 local sources = require("roper.workbench.lesson.sources")
+local tables = require("roper.base.tables")
 local terminal = require("roper.text.document.terminal")
 
 local function each(f)
@@ -80,6 +81,11 @@ Su et al. 2021. RoFormer: Enhanced Transformer with Rotary Position Embedding,
 arXiv:2104.09864
 Introduces RoPE, also for linear attention.
 Cited in rotation, other.
+
+How to cite
+
+All of these sources, and roper itself, for BibTeX: ./roper lesson sources
+--bibtex.
 ]], shown)
     local own = { name = "own", steps = { { text = "[Me](https://a.b)" } } }
     assert.is_nil(sources.document({ own }))
@@ -96,6 +102,43 @@ Cited in rotation, other.
       assert.truthy(text:find('href="' .. href .. '"', 1, true), href)
     end
     assert.is_nil(text:find("research.labml.ai", 1, true))
+    assert.truthy(text:find("@software{roper,", 1, true))
+  end)
+
+  it("are entries for BibTeX, each with a key of its own and balanced braces", function()
+    local text, keys = sources.bibtex(lessons.all()), {}
+    for key, body in text:gmatch("@%l+{([^,]+),(.-)\n}\n") do
+      assert.is_nil(keys[key], key)
+      assert.truthy(key:find("^[%l%d]+$"), key)
+      keys[key] = body
+      assert.equal("{" .. body .. "}", ("{" .. body .. "}"):match("^%b{}"), key)
+      assert.is_nil(body:gsub("\\[_&%%#$]", ""):gsub("url .*", ""):find("[_&%%#$]"), key)
+    end
+    local count = 1 -- roper
+    each(function() count = count + 1 end)
+    assert.equal(count, tables.count(keys))
+    assert.truthy(keys.roper:find("version       = {" .. require("roper").version .. "}", 1, true))
+    assert.truthy(keys.su2021roformer:find("author        = {Su, Jianlin and Lu, Yu and ", 1, true))
+    assert.truthy(keys.peng2023yarn and keys.peng2023yarn2)
+    assert.truthy(keys.nanochat2026rotation:find("{{nanochat}}", 1, true))
+    assert.truthy(keys.nanochat2026rotation:find("apply\\_rotary\\_emb", 1, true))
+    assert.truthy(keys.yang2025path:find("{Yang and others}", 1, true))
+  end)
+
+  it("have full names that begin with those in the lessons", function()
+    each(function(source)
+      if source.people then
+        local names = {}
+        for name in (source.people .. " and "):gmatch("(.-), .- and ") do
+          names[#names + 1] = name
+        end
+        local first, second = source.authors:match("^(.-) and (.*)$")
+        assert.equal(names[1], first or source.authors:match("^(.-) et al%.$") or source.authors)
+        assert.equal(first and second or names[2], names[2], source.address)
+        local is_more = source.authors:find(" et al", 1, true)
+        assert.equal(first and 2 or is_more and math.max(#names, 3) or 1, #names, source.address)
+      end
+    end)
   end)
 
   it("have no page if there are none", function()

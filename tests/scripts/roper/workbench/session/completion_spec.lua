@@ -22,6 +22,7 @@ describe("completion.words", function()
     offers({ "relative-score", "relative-distance" }, "roper lesson rel")
     offers({ "relative-distance" }, "roper lesson --check relative-d")
     offers({ "sources" }, "roper lesson so")
+    offers({ "glossary" }, "roper lesson gl")
     offers({ "1", "2", "3" }, "roper lesson precision ")
     for number, name in ipairs(lessons.names()) do
       if name == "precision" then

@@ -1,0 +1,124 @@
+--- The terms of the glossary in the prose of lessons: links to them, and all of them as a document
+--- and as a page.
+local document = require "roper.text.document"
+local glossary = require "roper.workbench.lesson.glossary"
+local h = require("roper.text.markup").h
+local html = require "roper.text.document.html"
+local list_page = require "roper.workbench.lesson.list_page"
+local tables = require "roper.base.tables"
+
+local M = {}
+
+local NAME <const>, TITLE <const> = "glossary", "Glossary"
+
+-- The terms by the words that mention them, of one or two words; also with a capital.
+local by_words = {}
+for _, term in ipairs(glossary) do
+  for _, words in ipairs(term.words or { term.name, term.name .. "s" }) do
+    by_words[words], by_words[words:gsub("^%l", string.upper)] = term, term
+  end
+end
+
+-- The identifier of a term on the page.
+local function id_of(term)
+  return (term.name:gsub(" ", "-"))
+end
+
+-- The first mention of a term in a text from `at` on: the term, and its first and last byte. Parts
+-- of words with a hyphen, such as "Transformer-XL", are not mentions.
+local function mention(text, at)
+  for first, word, after in text:gmatch("()(%a[%w]*)()", at) do
+    local space, second, last = text:match("^(%s+)(%a[%w]*)()", after)
+    local long = space and by_words[word .. " " .. second]
+    local term, stop = long or by_words[word], (long and last or after) - 1
+    if term and not text:find("^[%-\x80-\xff]", stop + 1)
+      and not (first > 1 and text:find("^[%-\x80-\xff]", first - 1)) then
+      return term, first, stop
+    end
+  end
+end
+
+-- Adds the parts of a text to prose, with a link at the first mention of each term.
+local function add_linked(prose, text, seen)
+  local at, from = 1, 1
+  local term, first, last = mention(text, at)
+  while term do
+    if not seen[term] then
+      seen[term] = true
+      prose[#prose + 1] = text:sub(from, first - 1)
+      prose[#prose + 1] = document.styled("term", document.link(text:sub(first, last),
+        ("%s.html#%s"):format(NAME, id_of(term))))
+      from = last + 1
+    end
+    term, first, last = mention(text, last + 1)
+  end
+  prose[#prose + 1] = text:sub(from)
+end
+
+--- Paragraphs of prose in which the first mention of each term is a link to the glossary's page.
+---@param paragraphs table[] from `document.paragraphs`
+---@param seen table<table, true> the terms that were mentioned before; those mentioned are added
+---@return table[] paragraphs
+function M.linked(paragraphs, seen)
+  return tables.map(paragraphs, function(paragraph)
+    local prose = { kind = "prose" }
+    for _, part in ipairs(paragraph.text) do
+      if type(part) == "string" then
+        add_linked(prose, part, seen)
+      else
+        prose[#prose + 1] = part
+      end
+    end
+    return tables.merged(paragraph, { text = prose })
+  end)
+end
+
+-- The first lesson that mentions each term in the text of a step.
+local function first_lessons(lessons)
+  local found = {}
+  for _, lesson in ipairs(lessons) do
+    for _, step in ipairs(lesson.steps) do
+      local seen = {}
+      M.linked(document.paragraphs(step.text), seen)
+      for term in pairs(seen) do
+        found[term] = found[term] or lesson
+      end
+    end
+  end
+  return found
+end
+
+-- For each term that lessons mention: the term, and its paragraph.
+local function entries(lessons)
+  local first = first_lessons(lessons)
+  return tables.map(glossary, function(term)
+    return first[term] and { term, document.paragraph { document.styled("strong", term.name), ". ",
+      document.prose(term.text), document.BREAK, document.styled("about", { "First in ",
+        document.code(first[term].name), "." }) } } or nil
+  end)
+end
+
+--- The terms that lessons mention in the texts of their steps.
+---@param lessons table[] in their order
+---@return table[]? blocks nil if they mention none
+function M.document(lessons)
+  local list = tables.map(entries(lessons), function(entry) return entry[2] end)
+  return list[1] and { document.heading(TITLE), list }
+end
+
+--- Writes the glossary of lessons as the page glossary.html.
+---@param lessons table[]
+---@param path string the folder
+---@param href fun(code: string): string? address of the page of a lesson
+---@return table? link to the page, for the index; nil if the lessons mention no term
+function M.write(lessons, path, href)
+  local list = tables.map(entries(lessons), function(entry)
+    return h.div { id = id_of(entry[1]), html.nodes(entry[2], href) }
+  end)
+  if list[1] then
+    list_page.write(path, NAME, TITLE, { html.nodes(document.heading(TITLE)), list })
+    return document.paragraph(document.link("Glossary: what the words mean", NAME .. ".html"))
+  end
+end
+
+return M
