@@ -35,7 +35,7 @@ function commit() {
 }
 
 const files = new Files();
-const archived = /^(?!scripts\/(packaging|experiments\/along_the_way)).*\.(lua|css|js)$/;
+const archived = /^(?!scripts\/(packaging|experiments\/along_the_way)).*\.(lua|css|m?js)$/;
 for (const at of below("scripts", archived)) add(files, at);
 for (const name of OWN.filter((name) => name.endsWith(".lua")))
   add(files, `bindings/web/${name}`, `web/${name}`);
@@ -73,7 +73,13 @@ files.put(
 // The pages: those of this folder, and lessons with live cells.
 engine.ask({run: ["lesson", "--html", "/home/lessons"]});
 if (problem !== "Wrote /home/lessons/index.html\n") throw new Error(problem);
-const pages = OWN.filter((name) => name.endsWith(".html")).map((name) => [name, page.read(name)]);
+engine.ask({
+  execute: `require("roper.system.file").write("/home/opening.json",
+    require("roper.workbench.lesson.opening").json())`
+});
+const opening = JSON.parse(new TextDecoder().decode(sources.get("/home/opening.json")));
+const pages = OWN.filter((name) => name.endsWith(".html"))
+                .map((name) => [name, page.opened(page.read(name), opening)]);
 for (const name of sources.list("/home/lessons"))
   pages.push(
     [`lessons/${name}`, page.live(new TextDecoder().decode(sources.get(`/home/lessons/${name}`)))]);

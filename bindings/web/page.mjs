@@ -59,6 +59,14 @@ export function live(html) {
 <script type="module" src="cells.mjs"></script></head>`);
 }
 
+// A page with the figure of the lessons in the place that it has for it.
+export function opened(html, {figure, style, script}) {
+  const PLACE = '<div id="opening"></div>';
+  return !html.includes(PLACE) ? html :
+                                 html.replace("</head>", () => `<style>${style}</style></head>`)
+                                   .replace(PLACE, () => figure + script);
+}
+
 // Lets a page load only what `sources` allow, and run only the scripts in it.
 function guarded(html, {script, ...sources}) {
   const hashes = [...html.matchAll(SCRIPT)].map(

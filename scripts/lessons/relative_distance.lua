@@ -331,7 +331,7 @@ return roper.lesson {
             instead = { '"roper", causal', '{type = "rope", rotate = "qkv"}, causal' } },
           { "math.max(table.unpack(wave)) - math.min(table.unpack(wave)) > 0.1",
             instead = { "(start, start + 6)", "(0, 6)" } } },
-        play = { kind = "attention", turns = { "", "qk", "qkv", "qkvo" },
+        play = { kind = "attention", beside = true, turns = { "", "qk", "qkv", "qkvo" },
           caption = [[Thin: the values, rotated by their positions. Multiplied by the weights and
             added up, they give $ô$. Rotated back by the position of d, $ô$ is the output $o$. Drag
             a token, and $o$ changes. Move all tokens together: scores, weights and $o$ stay the

@@ -53,12 +53,11 @@ return roper.lesson {
           return plot.arrows(list, {format = format})]],
         claims = { { "math.abs(between[2] - between[1]) < 1e-12",
           instead = { "rope:rotate(key, s)", "key" } } },
-        play = { kind = "attention", has_output = false, turns = { "", "qk" },
-          caption = [[Four tokens. The arrow q is the query of d; the others are keys. Drag a token
-            other than d: its key rotates, and its score changes. Move all together: all arrows
-            rotate, and no score changes. Choose "nothing" and drag again: no score changes.
-            "causal" excludes tokens after d, which a model must not use: their weight is 0. (Step 7
-            explains the weights.)]] } } },
+        play = { kind = "sentence",
+          vectors = { man = { q = { 2, 1 } }, dog = { k = { 1.6, 0.4 } } },
+          caption = [[Two numbers per arrow. The query of "man" and the key of "dog" are those of
+            the code; the others follow from the letters of a word, where a model would have
+            learned them.]] } } },
     { title = "First try: the position as a number",
       text = [[
         Why rotate? Try something simpler first. Query and key describe the content of their tokens;
@@ -241,7 +240,7 @@ return roper.lesson {
             xlabel = "position of the key", ylabel = "position of the query", format = format})]],
         claims = { { "math.abs(scores[1 + 9][1 + 4] - scores[1 + 5][1 + 0]) < 1e-12",
           instead = { "score(m, n)", "score(m, 2 * n)" } } },
-        play = { kind = "attention", has_output = false, turns = { "", "q", "qk" },
+        play = { kind = "attention", beside = true, has_output = false, turns = { "", "q", "qk" },
           positions = { 4, 9 }, query = { 2, 1 }, keys = { { 1.6, 0.4 }, { 0.4, 1.6 } },
           values = { { 1, 0 }, { 0, 1 } },
           caption = [[Two tokens; b is the query. Drag a: its score changes with the distance. Move
@@ -320,7 +319,7 @@ return roper.lesson {
             instead = { "chain(forward", "chain(by_distance" } },
           { "math.abs(second[1] - out[1]) + math.abs(second[2] - out[2]) < 1e-12",
             instead = { "chain(by_distance", "chain(forward" } } },
-        play = { kind = "attention", turns = { "qk", "qkv", "qkvo" },
+        play = { kind = "attention", beside = true, turns = { "qk", "qkv", "qkvo" },
           caption = [[Second circle: the values, rotated (thin), and multiplied by their weights
             (thick, tip to tail). Their sum is ô. Third circle: the same, rotated back, which gives
             the output o. Move all tokens together: o stays. Choose "output not rotated back" and

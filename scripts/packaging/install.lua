@@ -179,7 +179,7 @@ local function plan()
     list[#list + 1] = { to = to, from = from, mode = tonumber(mode or "644", 8) }
   end
   for _, part in ipairs { "roper", "experiments", "lessons" } do
-    for _, name in ipairs(files_in("scripts/" .. part, " lua css js py ")) do
+    for _, name in ipairs(files_in("scripts/" .. part, " lua css js mjs py ")) do
       if not name:find "^along_the_way/" then -- scripts for the source tree
         add(("%s/%s/%s"):format(set.luadir, part, name), ("scripts/%s/%s"):format(part, name))
       end

@@ -51,6 +51,21 @@ describe("pages in Chromium",
       return value(page, "document.querySelector('.entry:last-child').textContent");
     }
 
+    test("the first page opens with the sentence that moves, and does not load the engine",
+      async () => {
+        const page = await browser.page(server.address);
+        await page.size(1000, 900);
+        await page.open("index.html");
+        await page.until(
+          "document.querySelector('.sentence .say')?.textContent.includes('output')");
+        assert.equal(await value(page,
+                       "document.querySelector('.sentence').getBoundingClientRect().top < 600"),
+          true);
+        assert.deepEqual(page.problems, []);
+        assert.equal(page.requests.some((request) => request.endsWith("roper.wasm")), false);
+        await page.close();
+      });
+
     test("the prompt prints values, errors, help and several lines as the terminal does",
       () => on("prompt.html", async (page) => {
         assert.equal(await run(page, "roper.tensor{{1, 2}, {3, 4}}"),

@@ -1,0 +1,83 @@
+// Interactive figures: recomputes and shows their numbers when a control changes. Without this
+// script, pages show static pictures.
+import {watchMotion} from "./motion.mjs";
+import {kinds} from "./numbers.mjs";
+import {startSentence} from "./sentence.mjs";
+import {watchTokens} from "./tokens.mjs";
+
+function format(value, digits = 3) {
+  const rounded = Number(value.toFixed(digits)) || 0; // no −0
+  return rounded
+    .toLocaleString("en", {minimumFractionDigits: digits, maximumFractionDigits: digits})
+    .replace("-", "−");
+}
+
+// A curve as an SVG path in the units of its plot. The plot has the ends of its axes as data.
+function path(points, plot) {
+  const [[left, right], [low, high]] =
+    [plot.dataset.x, plot.dataset.y].map((ends) => ends.split(" ").map(Number));
+  return "M"
+    + points
+        .map(
+          ([x, y]) => `${1000 * (x - left) / (right - left)} ${1000 * (high - y) / (high - low)}`)
+        .join("L")
+    + "h0";
+}
+
+function show(element, value) {
+  if (typeof value === "string") element.textContent = value;
+  else if (typeof value === "number") element.textContent = format(value, element.dataset.digits);
+  else if (element.closest(".curves")) {
+    element.setAttribute("d", path(value, element.closest(".curves")));
+  } else {
+    const [x, y, left = 0, bottom = 0] = value;
+    element.setAttribute("transform", `matrix(${x} ${y} ${- y} ${x} ${left} ${bottom})`);
+  }
+}
+
+function showTip(element, [x, y]) {
+  const reach = element.closest(".plane").dataset.reach;
+  const by = 1 + 0.1 * reach / (Math.hypot(x, y) || 1);
+  element.setAttribute("x", `${50 + 50 * by * x / reach}%`);
+  element.setAttribute("y", `${50 - 50 * by * y / reach}%`);
+}
+
+function stateOf(figure) {
+  const state = {};
+  for (const {type, name, value, checked, dataset} of figure.querySelectorAll("input")) {
+    if (type === "checkbox") state[name] = checked;
+    else if (type === "range") state[name] = "log" in dataset ? 10 ** value : Number(value);
+    else if (checked) state[name] = value;
+  }
+  return state;
+}
+
+function startNumbers(figure, given) {
+  const update = (progress = 1) => {
+    const state = {...stateOf(figure), positions: given.positions, progress};
+    const values = {...state, ...kinds[given.kind](state, given)};
+    for (const element of figure.querySelectorAll("[data-show]"))
+      show(element, values[element.dataset.show]);
+    for (const element of figure.querySelectorAll("[data-tip]"))
+      showTip(element, values[element.dataset.tip]);
+    for (const bar of figure.querySelectorAll("[data-bar]"))
+      bar.style.width = `${100 * values[bar.dataset.bar]}%`;
+    for (const input of figure.querySelectorAll("[type=range]"))
+      input.setAttribute("aria-valuetext", input.nextElementSibling.textContent);
+  };
+  if (given.positions) watchTokens(figure, given.positions, update);
+  figure.addEventListener("input", () => update());
+  if (figure.querySelector(".motion")) watchMotion(figure, update);
+  update();
+}
+
+const starts = {
+  sentence: startSentence
+};
+
+for (const figure of document.querySelectorAll(".play")) {
+  const given = JSON.parse(figure.dataset.play);
+  if (!given.beside) figure.previousElementSibling.hidden = true;
+  figure.hidden = false;
+  (starts[given.kind] ?? startNumbers)(figure, given);
+}

@@ -1,0 +1,74 @@
+--- Interactive figures on pages, each kind in a file of its own: its options and its HTML. The
+--- scripts in this folder compute what they show; without them, pages show the static picture of
+--- the step instead.
+local core = require "roper.core"
+local markup = require "roper.text.markup"
+local options_of = require "roper.options.rows"
+local script = require "roper.text.script"
+local svg = require "roper.workbench.plot.svg"
+local tables = require "roper.base.tables"
+local h = markup.h
+
+local M = {}
+
+-- Each kind has the rows of its options; `lists`, what the entries of options that are lists must
+-- be, {description, predicate}; `draw`; and, if lists must have certain lengths, `counts`.
+local KINDS <const> = {
+  attention = require "roper.workbench.lesson.play.attention",
+  distance = require "roper.workbench.lesson.play.distance",
+  rotation = require "roper.workbench.lesson.play.rotation",
+  sentence = require "roper.workbench.lesson.play.sentence",
+}
+
+-- Checks that every entry of a list fits, and that there are `count` of them if it is given.
+local function check_list(where, list, rule, count)
+  local expected, fits = table.unpack(rule)
+  if #list ~= math.max(count or #list, 1) then
+    error(("%s: expected %s %s, got %d"):format(where, count or "1 or more", expected, #list), 0)
+  end
+  for i, entry in ipairs(list) do
+    if not fits(entry) then
+      error(("%s: expected %s, got %s at index %d"):format(where, expected,
+        options_of.shown(entry), i), 0)
+    end
+  end
+end
+
+--- Checks the options of an interactive figure.
+---
+--- Errors: an unknown kind or option; a value of the wrong type; a list of the wrong length.
+---@param where string names the figure in messages
+function M.check(where, given)
+  local refusal = options_of.refusal(tables.keys(KINDS), given.kind)
+  if refusal then
+    error(("%s: option kind: %s"):format(where, refusal), 2)
+  end
+  local kind = KINDS[given.kind]
+  local play = options_of.check(where, given, kind.rows)
+  local counts = kind.counts and kind.counts(play) or {}
+  for _, name in ipairs(tables.keys(kind.lists)) do
+    if play[name] then
+      check_list(("%s: option %s"):format(where, name), play[name], kind.lists[name], counts[name])
+    end
+  end
+  return play
+end
+
+--- An interactive figure. It is hidden until its script runs.
+---@param caption any the caption as page nodes
+function M.figure(play, caption)
+  return h.figure { class = "play " .. play.kind, hidden = true,
+    ["data-play"] = core.json_encode(play), KINDS[play.kind].draw(play),
+    h.figcaption { caption } }
+end
+
+--- The style and the script that pages with interactive figures need.
+---@return any style
+---@return any script
+function M.assets()
+  return { svg.style(), markup.asset "workbench/lesson/play/play.css",
+    markup.asset "workbench/lesson/play/sentence.css" },
+    h.script { script.joined "workbench/lesson/play/figures.mjs" }
+end
+
+return M
