@@ -3,7 +3,7 @@ return roper.lesson {
   title = "Shaw to RoPER: one equation for all",
   before = "You can explain why scores should depend on distance (`relative-score`).",
   after = "You can say how each of seven position schemes uses the distance.",
-  minutes = 35,
+  minutes = 40,
   needs = { "mask-and-waves", "relative-score", "relative-distance" },
   notation = {
     { "q_i, k_j, v_j", "query, key and value of the tokens at positions $i$ and $j$" },
@@ -316,6 +316,93 @@ return roper.lesson {
         { "off_shaw < 1e-12", instead = { "{z = z}", "{}" } },
         { "off_roper < 1e-12", instead = { "{N = turned}", "{}" } },
         { "off_rope < 1e-12", instead = { "turned}, {})", "turned}, {N = turned})" } } } },
+    { title = "Only half of the features",
+      text = [[
+        RoPE and RoPER need not rotate all features. labml's code rotates the first half of them by
+        default, of queries and keys (`rope_percentage = 0.5`) and of values
+        (`rope_value_percentage = 0.5`;
+        [Jayasiri 2022](https://nn.labml.ai/transformers/rope/value_pe/index.html)). Why half? That
+        page does not say, and neither does RoPER's study. A reader asked when one would rotate
+        fewer than all. The author was not sure, usually rotates all, and guessed that features that
+        never rotate make it easier to attend by content alone ([issue
+        246](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/246)).
+
+        What follows from it can be measured. In the one equation, $M$ and $N$ now have two blocks:
+        a rotation, and the identity matrix. So a score is a sum of two parts, one that depends on
+        the distance and one that does not, and a query can use either. In the same way, the second
+        half of the output contains no distance.
+
+        `partly` is this matrix times a vector. `by_feature` is how much each of the 8 features of
+        a value changes, at most, if its distance changes. `flat` is a query with zeros in the first
+        half: how far its weights for equal keys are from equal.]],
+      formula = "M = N = [R_{j-i}, 0; 0, 1]",
+      predict = {
+        { question = "8 features, half of them rotated. How many pairs are rotated?",
+          expect = "2",
+          answer = [[2: 4 features are 2 pairs. Their frequencies are those of a vector of 4
+            features, here 1 and 0.01.]],
+          hints = {
+            { "it == 4", "That is the number of rotated features." },
+            { "it == 8", "That is the number of all features." },
+            { "it == 1", "Half of 8 features: how many pairs are they?" },
+            "How many features are rotated? How many pairs are they?" } },
+        { question = [[A model should find a word by its content, at any distance, always with the
+            same score. Where should its query and key match?]],
+          choices = { "in the rotated features", "in the features that are not rotated",
+            "it cannot: RoPE's scores depend on distance" },
+          expect = 2,
+          answer = [[In the features that are not rotated: they contribute the same at every
+            distance. If all are rotated, only slow pairs come near to that
+            (`general-form`). Whether a trained model gains by it is another question, which this
+            lesson does not measure.]],
+          hints = {
+            { "it == 1", "Then the angle between them, and so the score, changes with distance." },
+            { "it == 3", "A sum with a part that does not depend on it can be only that part." },
+            "Which part of the score stays the same at every distance?" } } },
+      code = [[
+        half_rope = roper.position.rope{dim = d, fraction = 0.5}
+        half_roper = roper.position.rope{dim = d, fraction = 0.5, rotate = "qkvo"}
+        small = roper.position.rope{dim = d / 2}
+        function partly(x, p)
+          local rotated = small:rotate(x:narrow(1, 1, d // 2), p)
+          return roper.cat({rotated, x:narrow(1, d // 2 + 1, d // 2)}, 1)
+        end
+        off_scores = apart(weights{M = partly}, library(half_rope))
+        off_output = apart(attend(weights{M = partly}, {N = partly}),
+          output(half_roper))
+        changes = {}
+        for p = -5, 0 do
+          changes[p + 6] = (partly(v[1][1][1], p) - v[1][1][1]):abs()
+        end
+        by_feature = roper.stack(changes):max(1)
+        by_feature
+        same_keys = roper.zeros({1, 1, T, d}, "float64") + k[1][1][1]
+        by_content = q:clone()
+        by_content:narrow(4, 1, d // 2):fill(0);
+        function uneven(query, scheme)
+          local a = roper.attention_weights(query, same_keys, {position = scheme})
+          return apart(a, roper.full({1, 1, T, T}, 1 / T, "float64"))
+        end
+        flat = uneven(by_content, half_rope)
+        uneven(by_content, "rope")]],
+      claims = {
+        { "off_scores < 1e-12", instead = { "fraction = 0.5}", "fraction = 1}" } },
+        { "off_output < 1e-12", instead = { "{N = partly}", "{}" } },
+        { "by_feature:narrow(1, 5, 4):max():item() == 0",
+          instead = { "x:narrow(1, d // 2 + 1, d // 2)", "rotated" } },
+        { "by_feature[1]:item() > 0.1",
+          instead = { "partly(v[1][1][1], p)", "partly(v[1][1][1], 0)" } },
+        { "flat < 1e-12", instead = { "flat = uneven(by_content", "flat = uneven(q" } } },
+      figure = {
+        caption = [[How much each feature of a value (rows) changes at each distance (columns). Of
+          the first four, features 1 and 3 are a fast pair, 2 and 4 a slow one. The last four are
+          not rotated: they carry no distance.]],
+        draw = [[
+          shown = roper.stack(changes):transpose(1, 2):contiguous()
+          return plot.heatmap(shown, {xlabel = "distance", ylabel = "feature", first_column = -5,
+            first_row = 1, format = format})]],
+        claims = { { "shown:narrow(1, 5, 4):max():item() == 0 and shown[1][1]:item() > 0.1",
+          instead = { "stack(changes)", "stack(changes):flip(2)" } } } } },
     { title = "A table of all families, measured",
       text = [[
         Which terms does a family use? You can read its formula, or measure it.

@@ -4,7 +4,7 @@ return roper.lesson {
   before = "You know what RoPER does with values, and what for (`why-values`).",
   after = [[You can solve the three tasks of RoPER's study by hand, read its table, and say what
     this project found when it repeated them, and what it could not tell.]],
-  minutes = 30,
+  minutes = 40,
   needs = { "why-values" },
   notation = {
     { "p", "the probability of a difference at least this large if the method did not matter" },

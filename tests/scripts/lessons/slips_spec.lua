@@ -147,6 +147,17 @@ local SLIPS = {
     { "-1", "0", "go round", "1", "twice as fast" },
     { "0", "-1", "RoPER's" },
   },
+  families = {
+    { "b", "a", "product of two waves", "c", "product of two waves" },
+    { "b", "c", "only through" },
+    { "1 / 6", "0", "greater than 0", "1", "there are six" },
+    { "{M = turned, b = slope}", "{b = slope}", "RoPE uses", "{M = turned}", "ALiBi uses", "1",
+      "Type a table" },
+    { "2", "4", "number of rotated", "8", "all features", "1", "how many pairs are they" },
+    { "b", "a", "Then the angle", "c", "only that part" },
+    { "0", "1", "does it change" },
+    { "c", "a", "count as 16", "d", "however large" },
+  },
   ["along-the-way"] = {
     { "-40", "40", "back", "-70", "token 3", "-60", "token 6 is in it", "-80", "negative" },
     { "a", "b", "Only their sum", "c", "difference" },

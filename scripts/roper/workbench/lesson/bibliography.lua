@@ -119,6 +119,10 @@ return {
     { address = "https://github.com/labmlai/annotated_deep_learning_paper_implementations/"
         .. "issues/251", authors = "labml", year = 2024, title = "Question about value_pe",
       contributes = "The implementation of RoPER rotated the values twice until June 2024." },
+    { address = "https://github.com/labmlai/annotated_deep_learning_paper_implementations/"
+        .. "issues/246", authors = "labml", year = 2024,
+      title = "question about RotaryPEMultiHeadAttention: rotary_percentage",
+      contributes = "Why some features are not rotated: a guess by the author of the code." },
     { address = "https://github.com/ggml-org/llama.cpp/pull/24162", authors = "llama.cpp",
       year = 2026, title = "DeepSeek V4",
       contributes = "Its review explains why DeepSeek-V4 rotates the output back." },
