@@ -1,9 +1,9 @@
 // The engine that make web has built, for tests in Node.js.
 import fs from "node:fs";
 import path from "node:path";
+import {fileURLToPath} from "node:url";
 
-export const root =
-  path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "../..");
+export const root = path.resolve(fileURLToPath(import.meta.url), "../../..");
 export const folder = path.join(root, "build/web",
   fs.readdirSync(path.join(root, "build/web")).find((name) => /^[0-9a-f]{12}$/.test(name)));
 const load = (name) => import(path.join(folder, name));

@@ -7,9 +7,10 @@ import path from "node:path";
 import {after, test} from "node:test";
 import {pathToFileURL} from "node:url";
 
+import {root} from "./built.mjs";
 import {find, serve, start} from "./chromium.mjs";
 
-const build = path.resolve(import.meta.dirname, "../../build");
+const build = path.join(root, "build");
 const folder = path.join(build, "web"), alone = path.join(build, "web-single");
 const program = find();
 const server = await serve(folder), browser = program && start(program);

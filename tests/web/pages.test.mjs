@@ -6,10 +6,9 @@ import os from "node:os";
 import path from "node:path";
 import {after, before, describe, test} from "node:test";
 
-import {copy, start as engine} from "./built.mjs";
+import {copy, root, start as engine} from "./built.mjs";
 import {find, serve, start} from "./chromium.mjs";
 
-const root = path.resolve(path.dirname(new URL(import.meta.url).pathname), "../..");
 const folder = path.join(root, "build/web");
 const program = find();
 const NO_SUSPENSION = "delete WebAssembly.Suspending";
