@@ -11,6 +11,7 @@ import {Engine} from "./engine.mjs";
 import {Files} from "./files.mjs";
 import * as page from "./page.mjs";
 
+globalThis.crypto ??= crypto.webcrypto; // Node.js 18 has it only as a module
 const [wasm, target, argparse, alone] = process.argv.slice(2);
 const OWN = fs.readdirSync("bindings/web").sort();
 

@@ -1,4 +1,5 @@
 // The engine that make web has built, for tests in Node.js.
+import {webcrypto} from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import {fileURLToPath} from "node:url";
@@ -6,6 +7,7 @@ import {fileURLToPath} from "node:url";
 export const root = path.resolve(fileURLToPath(import.meta.url), "../../..");
 export const folder = path.join(root, "build/web",
   fs.readdirSync(path.join(root, "build/web")).find((name) => /^[0-9a-f]{12}$/.test(name)));
+globalThis.crypto ??= webcrypto; // Node.js 18 has it only as a module
 const load = (name) => import(path.join(folder, name));
 
 export const {Engine} = await load("engine.mjs");
