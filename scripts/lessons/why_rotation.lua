@@ -199,11 +199,11 @@ return roper.lesson {
           .. " == dot(rotate(q, 2*m), rotate(k, n))", source = "the query takes two steps" } } } },
     { title = "Let a computer search",
       text = [[
-        Did we overlook something? Take a larger family: for each of 8 positions any matrix $A_m$ of
-        four numbers, which can stretch, shear, mirror and rotate. Only $A_0$ is fixed: it changes
-        nothing. The score of $A_m q$ and $A_n k$ is $q · A_mᵀ A_n k$, so the requirement says that
-        $A_mᵀ A_n$ depends on $n - m$ alone. `violation` adds up the squares of all differences
-        between $A_mᵀ A_n$ and $A_{m+1}ᵀ A_{n+1}$.
+        Did we overlook something? Take many more functions: for each of 8 positions any matrix
+        $A_m$ of four numbers, which can stretch, shear, mirror and rotate. Only $A_0$ is fixed: it
+        changes nothing. The score of $A_m q$ and $A_n k$ is $q · A_mᵀ A_n k$, so the requirement
+        says that $A_mᵀ A_n$ depends on $n - m$ alone. `violation` adds up the squares of all
+        differences between $A_mᵀ A_n$ and $A_{m+1}ᵀ A_{n+1}$.
 
         `search` starts with random numbers and changes them step by step, so that the violation
         falls (by Adam, see `train-one`). Some searches get stuck above 0, and the code tries again.
@@ -293,8 +293,8 @@ return roper.lesson {
         A mirror keeps all lengths and angles, too. Mirroring twice changes nothing. So a function
         that mirrors at odd positions meets the requirement: $A_1$ is a mirror, $A_2$ changes
         nothing, $A_3$ is the mirror again. It only distinguishes odd distances from even ones. And
-        it has no value at half a position: no rotation and no mirror, done twice, gives a mirror.
-        A rotation by half the angle, done twice, gives a rotation.
+        it cannot be continued to half a position: no rotation and no mirror, done twice, gives a
+        mirror. A rotation by half the angle, done twice, gives a rotation.
 
         Nothing in the argument needed exactly two numbers. For more, the same steps give
         $f(x, m) = A^m x$, with one matrix $A$ that keeps lengths and angles. Such a matrix rotates

@@ -188,7 +188,11 @@ return roper.lesson {
           { "math.abs(ends[1][1] - ends[2][1]) + math.abs(ends[1][2] - ends[2][2]) < 1e-12",
             instead = { '(name == "RoPER" and', "(" } },
           { "math.abs(ends[3][2] - ends[4][2]) > 0.1",
-            instead = { "{n - 1}", "{1}" } } } } },
+            instead = { "{n - 1}", "{1}" } } },
+        play = { kind = "sentence", beside = true, words = { "dog", "bites", "man" },
+          caption = [[Try your own sentence, and click a word to make it the query. Then pull
+            another word away. With RoPE, its weight may change, but its value arrives as it is.
+            With RoPER, it also arrives turned by its distance.]] } } },
     { title = "Found, but where?",
       text = [[
         Models that write text have a causal mask: a word sees only itself and those before it. Then
@@ -275,9 +279,9 @@ return roper.lesson {
             instead = { 'direction(p, "rope")', 'direction(p, "roper")' } },
           { "math.abs(turned[8] + 160) < 1e-6",
             instead = { 'direction(p, "roper")', 'direction(p, "rope")' } } },
-        play = { kind = "attention", positions = { 20, 22 }, theta = 0.06, query = { 6, 0 },
-          keys = { { 6, 0 }, { -6, 0 } }, values = { { 0.9, 0.4 }, { -0.3, 0.8 } },
-          turns = { "qk", "qkvo" },
+        play = { kind = "attention", beside = true, turns = { "qk", "qkvo" }, theta = 0.06,
+          positions = { 20, 22 }, query = { 6, 0 }, keys = { { 6, 0 }, { -6, 0 } },
+          values = { { 0.9, 0.4 }, { -0.3, 0.8 } },
           caption = [[The query of b finds a. Drag a to the left: its weight stays near 1, and
             RoPER's output turns with the distance. Choose "RoPE" and drag again: the output stays.
             ]] } } },

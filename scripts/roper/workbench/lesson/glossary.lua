@@ -60,6 +60,8 @@ return {
     keys and values of its own.]] },
   { name = "identity", words = { "identity", "identities" }, text = [[An equation that holds for all
     values of its variables. The lessons check each with random numbers and exactly.]] },
+  { name = "identity matrix", words = { "identity matrix" }, text = [[The matrix with 1 on the
+    diagonal and 0 elsewhere. It changes no vector.]] },
   { name = "key", text = [[The vector by which other tokens find a token. Attention compares it with
     their queries.]] },
   { name = "layer", text = [[A stage of a model: attention, and then a small network for each token.
@@ -77,14 +79,12 @@ return {
     mean of minus the logarithm of the probability of what came. Training reduces it.]] },
   { name = "matrix", words = { "matrix", "matrices" }, text = [[A table of numbers. Times a vector
     it gives another vector, each number of which is a row times the vector.]] },
-  { name = "mean", text = [[The sum of some numbers, divided by how many there are. In a weighted
-    mean, each is multiplied by its weight first, and the weights sum to 1.]] },
   { name = "model", text = [[A function with many trained numbers that predicts how a text
     continues. Here it is a transformer.]] },
   { name = "output", text = [[What attention returns for a query: the weighted mean of the values.
     RoPER rotates it back by the position of the query.]] },
-  { name = "pair", text = [[Two features that are rotated together, as one arrow. Either neighbors
-    form a pair, or features of the first and the second half.]] },
+  { name = "pair", text = [[Two things that belong together: mostly two features that are rotated as
+    one arrow. In comparisons, a pair is two runs of different methods with the same seed.]] },
   { name = "position", text = [[The index of a token in a text, counted from 0. Only differences of
     positions matter to RoPE.]] },
   { name = "probability", words = { "probability", "probabilities" }, text = [[How likely something
@@ -132,6 +132,8 @@ return {
     transformer added waves of many frequencies to its tokens.]] },
   { name = "weight", text = [[In attention, the share of a value in an output, between 0 and 1. Also
     each trained number in the matrices of a model.]] },
+  { name = "weighted mean", text = [[A mean in which each number is multiplied by a weight first,
+    where the weights sum to 1. The output of attention is a weighted mean of the values.]] },
   { name = "YaRN", words = { "YaRN" }, text = [[A change of RoPE's frequencies for texts longer than
     in training. It leaves fast pairs as they are and slows down slow ones.]] },
 }

@@ -11,11 +11,11 @@ local M = {}
 
 local NAME <const>, TITLE <const> = "glossary", "Glossary"
 
--- The terms by the words that mention them, of one or two words; also with a capital.
+-- The terms by the words that mention them, one or two.
 local by_words = {}
 for _, term in ipairs(glossary) do
   for _, words in ipairs(term.words or { term.name, term.name .. "s" }) do
-    by_words[words], by_words[words:gsub("^%l", string.upper)] = term, term
+    by_words[words] = term
   end
 end
 
@@ -24,12 +24,21 @@ local function id_of(term)
   return (term.name:gsub(" ", "-"))
 end
 
+-- Does a sentence begin after these words?
+local function is_beginning(before)
+  return before:find '^["(]*$' ~= nil or before:find '[.?!:]["%)]*%s+["(]*$' ~= nil
+end
+
 -- The first mention of a term in a text from `at` on: the term, and its first and last byte. Parts
--- of words with a hyphen, such as "Transformer-XL", are not mentions.
+-- of words with a hyphen, such as "Transformer-XL", are not mentions. At the beginning of a
+-- sentence, a word can have a capital; elsewhere, that is a name, such as Transformers.
 local function mention(text, at)
   for first, word, after in text:gmatch("()(%a[%w]*)()", at) do
-    local space, second, last = text:match("^(%s+)(%a[%w]*)()", after)
-    local long = space and by_words[word .. " " .. second]
+    local second, last = text:match("^%s+(%a[%w]*)()", after)
+    if is_beginning(text:sub(1, first - 1)) then
+      word = by_words[word] and word or word:gsub("^%u%l", string.lower)
+    end
+    local long = second and by_words[word .. " " .. second]
     local term, stop = long or by_words[word], (long and last or after) - 1
     if term and not text:find("^[%-\x80-\xff]", stop + 1)
       and not (first > 1 and text:find("^[%-\x80-\xff]", first - 1)) then

@@ -57,10 +57,10 @@ describe("terms in prose", function()
 
   it("are linked where they are mentioned first", function()
     local seen = {}
-    local page, count = linked("Two queries and a query. The Dot\nproduct of `key` and $q$.", seen)
+    local page, count = linked("Two queries and a query. Dot\nproducts of `key` and $q$.", seen)
     assert.equal(2, count)
     assert.truthy(page:find('<a href="glossary.html#query">queries</a>', 1, true), page)
-    assert.truthy(page:find('<a href="glossary.html#dot-product">Dot\nproduct</a>', 1, true), page)
+    assert.truthy(page:find('<a href="glossary.html#dot-product">Dot\nproducts</a>', 1, true), page)
     assert.truthy(page:find("<code>key</code>", 1, true), page)
     page, count = linked("The dot\nproduct of a query and a key.", seen)
     assert.equal(1, count)
@@ -69,10 +69,13 @@ describe("terms in prose", function()
   end)
 
   it("are whole words", function()
-    for _, text in ipairs({ "keyhole", "monkey", "Transformer-XL", "x-key", "rope", "LOSS" }) do
+    for _, text in ipairs({ "keyhole", "monkey", "Transformer-XL", "x-key", "rope", "LOSS",
+      "in Transformers", "a mesh, Key" }) do
       assert.equal(0, select(2, linked(text)), text)
     end
-    for _, text in ipairs({ "(key)", "key's", "\"Key\"", "key.", "softmax: RoPE", "float32" }) do
+    assert.equal(1, select(2, linked("Of an identity matrix.")))
+    for _, text in ipairs({ "Dot. Keys", "(key)", "(Is it? Keys)", "key's", "\"Key\"", "key.",
+      "softmax: RoPE", "float32" }) do
       assert.is_true(select(2, linked(text)) > 0, text)
     end
     assert.is_nil(linked("[key](https://a.b)"):find('class="term"', 1, true))
