@@ -64,7 +64,7 @@ static RpTensor *push_list(lua_State *L, int index, const char *name, RpDtype dt
   if (lua_istable(L, index))
     check_items(L, index, what);
   else if (luaL_testudata(L, index, RPL_TENSOR) == NULL)
-    luaL_error(L, "%s: expected a list or a tensor, got %s", what, luaL_typename(L, index));
+    luaL_error(L, "%s: expected a list or a tensor, got %s", what, rpl_push_shown(L, index));
   lua_getfield(L, LUA_REGISTRYINDEX, RPL_ROTARY ".tensor");
   lua_pushvalue(L, index);
   lua_pushstring(L, rp_dtype_name(dtype));
