@@ -97,6 +97,46 @@ return roper.lesson {
       identity = { "dot(rotate(k, m), rotate(k, m + p)) == dot(rotate(k, m), rotate(k, m - p))",
         wrong = { { "dot(rotate(q, m), rotate(k, m + p)) == dot(rotate(q, m), rotate(k, m - p))",
           source = "for different vectors" } } },
+      figure = {
+        caption = [[The values at "bites", multiplied by their weights, tip to tail, and their sums.
+          Dashed: dog bites man. Solid: man bites dog. RoPE's sum is the same arrow for both, but
+          RoPER's sums end at different points.]],
+        draw = [[
+          local list, sums = {}, {}
+          plane = roper.position.rope{dim = 2, frequencies = {turn}}
+          weights = {}
+          for n = 0, 2 do weights[n + 1] = math.exp(4 * math.cos((n - 1) * turn) / 2 ^ 0.5) end
+          local total = weights[1] + weights[2] + weights[3]
+          local function chain(sentence, name)
+            local x, y, n = 0, 0, 0
+            for word in sentence:gmatch("%S+") do
+              local v = roper.tensor({arrow(word)}, "float64") * (weights[n + 1] / total)
+              v = (name == "RoPER" and plane:rotate(v, {n - 1}) or v)[1]:totable()
+              if name == "RoPER" then
+                list[#list + 1] = {v[1], v[2], from = {x, y}, label = word,
+                  dashed = sentence == "dog bites man"}
+              end
+              x, y, n = x + v[1], y + v[2], n + 1
+            end
+            sums[#sums + 1] = {x, y, label = name .. "'s sum",
+              dashed = sentence == "dog bites man"}
+          end
+          for _, name in ipairs{"RoPE", "RoPER"} do
+            for _, sentence in ipairs{"dog bites man", "man bites dog"} do
+              chain(sentence, name)
+            end
+          end
+          ends = sums
+          return plot.arrows(table.move(sums, 1, 4, #list + 1, list), {format = format})]],
+        claims = {
+          { "math.abs(ends[1][1] - ends[2][1]) + math.abs(ends[1][2] - ends[2][2]) < 1e-12",
+            instead = { '(name == "RoPER" and', "(" } },
+          { "math.abs(ends[3][2] - ends[4][2]) > 0.1",
+            instead = { "{n - 1}", "{1}" } } },
+        play = { kind = "sentence", beside = true, words = { "dog", "bites", "man" },
+          caption = [[Try your own sentence, and click a word to make it the query. Then pull
+            another word away. With RoPE, its weight may change, but its value arrives as it is.
+            With RoPER, it also arrives turned by its distance.]] } },
       exercise = {
         question = [[Find your own: set `one` and `other` to two sentences that RoPE cannot tell
           apart at word 1 and RoPER can.]],
@@ -152,47 +192,7 @@ return roper.lesson {
         sided = change[1][1][2]:abs():max():item()]],
       claims = {
         { "unequal > 0.01", instead = { "the man bites the dog", "the dog bites the man" } },
-        { "sided > 0.01", instead = { "-2 * math.sin(turn)", "0" } } },
-      figure = {
-        caption = [[The values at "bites", multiplied by their weights, tip to tail, and their sums.
-          Dashed: dog bites man. Solid: man bites dog. RoPE's sum is the same arrow for both, but
-          RoPER's sums end at different points.]],
-        draw = [[
-          local list, sums = {}, {}
-          plane = roper.position.rope{dim = 2, frequencies = {turn}}
-          weights = {}
-          for n = 0, 2 do weights[n + 1] = math.exp(4 * math.cos((n - 1) * turn) / 2 ^ 0.5) end
-          local total = weights[1] + weights[2] + weights[3]
-          local function chain(sentence, name)
-            local x, y, n = 0, 0, 0
-            for word in sentence:gmatch("%S+") do
-              local v = roper.tensor({arrow(word)}, "float64") * (weights[n + 1] / total)
-              v = (name == "RoPER" and plane:rotate(v, {n - 1}) or v)[1]:totable()
-              if name == "RoPER" then
-                list[#list + 1] = {v[1], v[2], from = {x, y}, label = word,
-                  dashed = sentence == "dog bites man"}
-              end
-              x, y, n = x + v[1], y + v[2], n + 1
-            end
-            sums[#sums + 1] = {x, y, label = name .. "'s sum",
-              dashed = sentence == "dog bites man"}
-          end
-          for _, name in ipairs{"RoPE", "RoPER"} do
-            for _, sentence in ipairs{"dog bites man", "man bites dog"} do
-              chain(sentence, name)
-            end
-          end
-          ends = sums
-          return plot.arrows(table.move(sums, 1, 4, #list + 1, list), {format = format})]],
-        claims = {
-          { "math.abs(ends[1][1] - ends[2][1]) + math.abs(ends[1][2] - ends[2][2]) < 1e-12",
-            instead = { '(name == "RoPER" and', "(" } },
-          { "math.abs(ends[3][2] - ends[4][2]) > 0.1",
-            instead = { "{n - 1}", "{1}" } } },
-        play = { kind = "sentence", beside = true, words = { "dog", "bites", "man" },
-          caption = [[Try your own sentence, and click a word to make it the query. Then pull
-            another word away. With RoPE, its weight may change, but its value arrives as it is.
-            With RoPER, it also arrives turned by its distance.]] } } },
+        { "sided > 0.01", instead = { "-2 * math.sin(turn)", "0" } } } },
     { title = "Found, but where?",
       text = [[
         Models that write text have a causal mask: a word sees only itself and those before it. Then
