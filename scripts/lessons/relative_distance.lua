@@ -254,12 +254,14 @@ return roper.lesson {
         The two components are those of a pair rotated by $i - n$. So each value is rotated by its
         distance from the query.
 
-        The last line of labml's page is $RoPE(v⁽¹⁾, v⁽¹⁾, (i - n)θ)$. It contains two mistakes. The
-        first component occurs twice. And RoPE takes a position and multiplies it by $θ$ itself, so
-        here $θ$ is applied twice. In the first pair, where $θ = 1$, this makes no difference. The
+        The last line of labml's page, the first line below, contains two mistakes. The first
+        component occurs twice. And RoPE takes a position and multiplies it by $θ$ itself, so here
+        $θ$ is applied twice. In the first pair, where $θ = 1$, this makes no difference. The
         counterexample below therefore has two pairs, the second with $θ = 1/100$. (The four numbers
         of $v$ are the two first components, then the two second components.)]],
-      formula = "o_n = Σ_i a_{n,i} RoPE(v_i⁽¹⁾, v_i⁽²⁾, i - n) = Σ_i a_{n,i} R_{i-n} v_i",
+      formula = [[
+        "wrong:" & Σ_i a_{n,i} RoPE(v_i⁽¹⁾, v_i⁽¹⁾, (i - n)θ)
+        "right:" & Σ_i a_{n,i} RoPE(v_i⁽¹⁾, v_i⁽²⁾, i - n) = Σ_i a_{n,i} R_{i-n} v_i = o_n]],
       code = [[given = {v = "vector", i = "position", n = "position"}  -- to try below]],
       identity = { OUT .. " == sum(a*rotate(v, i - n))",
         wrong = { { OUT .. " == sum(a*rotate(pair(v[1], v[1]), (i - n)*theta))",

@@ -276,10 +276,11 @@ return roper.lesson {
         position $n$, and rotates their sum back by the position $m$ of the query. Rotating a sum
         rotates each of its terms. So each value enters the output rotated by its distance, $n - m$.
 
-        What is that good for? A mean of values as they are does not show where they came from:
-        `why-values` has two sentences that RoPE's output cannot tell apart and RoPER's can. In
-        RoPER's study and in this project's comparison, it helped on some algorithmic tasks (the
-        project's README.md has the results).]],
+        What is that good for? Let two words with the same weight change places. The sum of their
+        values stays, so RoPE's output cannot tell the two orders apart. Rotated by their distances,
+        the same values have another sum: `told` is the difference. (`why-values` has whole
+        sentences of this kind. In RoPER's study and in this project's comparison, rotated values
+        helped on some algorithmic tasks; the project's README.md has the results.)]],
       formula = "o_m = R_{-m} Σ_n a_{m,n} R_n v_n = Σ_n a_{m,n} R_{n-m} v_n",
       code = [[
         plane = roper.position.rope{dim = 2, frequencies = {math.pi / 4}}
@@ -288,8 +289,13 @@ return roper.lesson {
         forward = weights * plane:rotate(values, {0, 1, 2})
         output = plane:unrotate(forward:sum(1), 2)  -- the query is at 2
         by_distance = weights * plane:rotate(values, {-2, -1, 0})
-        off = (by_distance:sum(1) - output):abs():max():item()]],
-      claims = { { "off < 1e-12", instead = { "forward:sum(1), 2", "forward:sum(1), 1" } } },
+        off = (by_distance:sum(1) - output):abs():max():item()
+        function both(x, y)  -- at the distances -2 and -1, with the same weight
+          return (plane:rotate(x, -2) + plane:rotate(y, -1)) / 2
+        end
+        told = (both(values[1], values[2]) - both(values[2], values[1])):abs():max():item()]],
+      claims = { { "off < 1e-12", instead = { "forward:sum(1), 2", "forward:sum(1), 1" } },
+        { "told > 0.5", instead = { "plane:rotate(x, -2) + plane:rotate(y, -1)", "x + y" } } },
       identity = { "unrotate(sum(a*rotate(v, n)), m) == sum(a*rotate(v, n - m))",
         given = { a = "numbers", v = "vectors", m = "position", n = "positions" },
         wrong = { { "sum(a*rotate(v, n)) == sum(a*rotate(v, n - m))",
