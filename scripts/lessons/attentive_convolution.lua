@@ -199,6 +199,7 @@ return roper.lesson {
           frequency 0. With RoPER each pair has its own.]],
         hints = {
           { "it == -1", "That is RoPER's, which rotates the values again. RoPE does not." },
+          { "it == 1", "Then the arrows still point in different directions. When do they agree?" },
           "The arrows that are added up are now rotated by $iw$." } } },
   },
 }

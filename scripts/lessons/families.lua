@@ -41,6 +41,7 @@ return roper.lesson {
         expect = 2,
         hints = { { "it == 1 or it == 3",
             "The last one is a product of two waves. See `mask-and-waves`." },
+          { "it == 4", "The words stay, but each wave has a new position. Which terms see it?" },
           "Look for terms that contain one position and no other to compare it with." },
         answer = [[The two in the middle. The first contains no position. The last is a sum of terms
           $cos (i - j)θ_t$ (`mask-and-waves`). But the product of a content and a wave depends on
@@ -182,6 +183,7 @@ return roper.lesson {
         choices = { "relative, and the same", "relative, but different", "not relative" },
         expect = 2,
         hints = { { "it == 3", "$δ(i, j)$ depends on $i$ and $j$ only through $i - j$." },
+          { "it == 1", "Which entry of the table does each of the two read for the keys?" },
           "For the keys it reads the table in the other direction." },
         answer = [[Relative, but different: the table for the keys is read from its other end.
           Weights trained with one code do not fit the other.]] },
@@ -419,6 +421,7 @@ return roper.lesson {
           there?]],
         expect = "switches[2][3]:item()",
         hints = { { "it == 1", "It is on, but does it change with the distance? What is $t$?" },
+          { "it == 2", "The table counts no terms: each entry says whether one changes." },
           "It is 0 or 1." },
         answer = "0. $t$ is on, but it is $u$ at all distances; 1 means that it changes." },
       code = [[

@@ -197,7 +197,9 @@ return roper.lesson {
           expect = 1,
           answer = [[Yes. The pairs and their angles are the same; only the order of the features
             differs. Without reordering, the two rotate different pairs, and the results differ.]],
-          hints = { "Follow one pair through both programs. Does its angle differ?" } } },
+          hints = { { "it == 2", [[They do if the pairs stay the same. Which features are a pair in
+              the first program, and which in the second?]] },
+            "Follow one pair through both programs. Does its angle differ?" } } },
       code = [[
         half = roper.position.rope{dim = 8, pairing = "half"}
         interleaved = roper.position.rope{dim = 8, pairing = "interleaved"}

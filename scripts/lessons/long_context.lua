@@ -520,6 +520,8 @@ return roper.lesson {
         answer = [[1/4: three coins show the same side one time in four. So three models cannot show
           a difference between NTK and YaRN, even if the same one is ahead in all of them.]],
         hints = { { "it == 1 / 8", "That is the probability for one of the two. Add the other." },
+          { "it == 1 / 2", "That is one coin. How many others must show the same side?" },
+          { "it == 1 / 3", "Three models are three coins, with 8 outcomes. How many of them fit?" },
           "Think of three coins: heads three times, or tails three times." } },
       claims = { { "best_of_rope < 0.5", instead = { "{rope, linear,", "{linear, rope," } } },
       figure = {

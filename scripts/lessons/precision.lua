@@ -72,6 +72,7 @@ return roper.lesson {
           answer = "10, because $2^10 = 1024$. Each doubling of the length costs one more bit.",
           hints = {
             { "it == 1024 or it == 512", "Each additional bit halves the error." },
+            { "it == 9 or it == 11", "Count again: 2, 4, 8, ... up to 1024." },
             "An additional bit halves the error. How often must it be halved?" } } } },
     { title = "Three ways to compute a table",
       text = [[
@@ -189,6 +190,7 @@ return roper.lesson {
           131072 equal their weights at position 0, up to rounding in float32.]],
         hints = {
           { "it == 3", "That would be the error by product: the position is 87,000 times larger." },
+          { "it == 2", "That is the root of 87,000. Do errors add up over the positions here?" },
           "What is rounded, and is it larger at a large position?" } },
       code = [[
         rope = roper.position.rope{dim = 128}

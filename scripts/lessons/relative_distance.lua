@@ -299,6 +299,7 @@ return roper.lesson {
         answer = [[Zero, up to rounding. The output depends only on distances, and these are the
           same.]],
         hints = {
+          { "it == 1000", "That is the shift. Does any distance change by it?" },
           { "it > 1e-6", [[Which of the distances $i - n$ change if $i$ and $n$ both grow by
             1000?]] },
           "Both $i$ and $n$ grow by 1000." } },

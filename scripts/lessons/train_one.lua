@@ -151,6 +151,7 @@ return roper.lesson {
         answer = [[0: the first character is rotated back by 0. For all others the rotation back
           matters (`wrong-inverse`).]],
         hints = { { "it == 1", "Positions count from 0. Position 1 is rotated back by 1." },
+          { "it == 28 or it == 29", "The last one is rotated back the most." },
           "At which position is the angle of the rotation back 0?" } },
       formula = [[
         a_ij &= {exp((R_i q_i) · (R_j k_j) / √d)}/{Σ_{l ≤ i} exp((R_i q_i) · (R_l k_l) / √d)}
@@ -367,6 +368,7 @@ return roper.lesson {
         answer = [["moon": it copies the noun. Memorized lines could not give that. The last numbers
           below show for how many of the 16 pairs it finds the right noun.]],
         hints = { { "it == 2", "A model that memorized lines would. How low was this one's loss?" },
+          { "it == 3", "Its loss is low. Could it be, with other letters in the place of nouns?" },
           "The loss is lower than is possible without the rule." } },
       code = [[
         function chances(s)

@@ -93,6 +93,8 @@ return roper.lesson {
           positions. By how many radians does this mistake rotate the first pair of the output?]],
         expect = "3",
         hints = { { "it == 0", "That is RoPER. Here nothing removes the position." },
+          { "it == 6", "Values are rotated once, by their own position. How much does it grow?" },
+          { "it == -3", "That is the rotation back, which this mistake leaves out." },
           "All positions grow by 3, and each value is rotated by its own position." },
         answer = "By 3, as all values are. With RoPER it would not change." },
       code = [[
@@ -132,6 +134,7 @@ return roper.lesson {
           "$R_n$ with a minus before it, $-R_n$", "not a rotation at all: it changes lengths" },
         expect = 2,
         hints = { { "it == 1", "$-R_{-n}$ would have $-sin nθ$ at the top right." },
+          { "it == 3", "Square the two numbers of a column and add. Is the sum 1?" },
           "Take the minus out of all four numbers. Which sign do the two sines have then?" },
         answer = [[It is $-R_n$: a rotation forward, with a minus before it. The two rotations do
           not cancel but add up: $-R_n Σ_i a R_i v_i = -Σ_i a R_{i+n} v_i$. Lengths do not change,
@@ -226,6 +229,9 @@ return roper.lesson {
           "only the second: other pairs in the keys alone", "neither" }, expect = 3,
         hints = {
           { "it == 4", "Take one pair of the query. Which pair of the key has the same angle?" },
+          { "it == 1", [[With the same other pairs in both, is each pair of the query still compared
+            with a pair of the key that has its frequency?]] },
+          { "it == 2", "That is the one whose scores stay relative. Which one's do not?" },
           [[If both sides rotate the same pairs, the score depends only on distance, whatever the
             pairs are.]] },
         answer = [[Only the second. In the first case the scores are still relative, but they are

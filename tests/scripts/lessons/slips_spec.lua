@@ -59,7 +59,7 @@ local SLIPS = {
     { "0.4", "1.6", "without YaRN", "0.1", "4 times as long" },
     { "0.868", "0", "first line", "1", "one turn", "4.09 / 31", "1 - g" },
     { "b", "a", "fast ones", "c", "linear interpolation", "d", "linear interpolation" },
-    { "1 / 4", "1 / 8", "Add the other" },
+    { "1 / 4", "1 / 8", "Add the other", "1 / 2", "one coin", "1/3", "three coins" },
   },
   ["relative-distance"] = {
     { "-4", "4", "the sign", "-1", "$y'$ after it", "-0.8", "weight" },
@@ -70,7 +70,7 @@ local SLIPS = {
     { "roper.identity{'unrotate(rotate(v, i), n) == rotate(v, i - n)', " .. GIVEN,
       "roper.identity{'unrotate(rotate(v, i), n) == rotate(v, n - i)', " .. GIVEN, "the order",
       "roper.identity{'rotate(v, i) == rotate(v, i)', " .. GIVEN, "another line" },
-    { "0", "1000", "both grow" },
+    { "0", "1000", "any distance", "0.5", "both grow" },
     { "c", "a", "no length", "b", "already", "d", "$0 - n$" },
     { "b", "a", "not rotate the values", "c", "rotating back" },
     { "1000", "0", "with rotating back", "2000", "once" },
@@ -136,26 +136,26 @@ local SLIPS = {
   precision = {
     { "512", "1024", "two neighbors", "256", "$2^8$" },
     { "65504", "math.huge", "Find the largest", "70000", "becomes `inf`", "60000", "a larger one" },
-    { "10", "1024", "halves" },
+    { "10", "1024", "halves", "11", "Count again" },
     { "c", "a", "grows", "b", "131071", "d", "One of the three" },
-    { "a", "c", "by product" },
+    { "a", "c", "by product", "b", "add up" },
   },
   ["attentive-convolution"] = {
     { "3", "6", "$o_2$", "0", "one position before", "9", "Only one" },
     { "b", "a", "before they are rotated back", "c", "no length" },
     { "b", "a", "have moved", "c", "without rotating back" },
     { "-1", "0", "go round", "1", "twice as fast" },
-    { "0", "-1", "RoPER's" },
+    { "0", "-1", "RoPER's", "1", "different directions" },
   },
   families = {
-    { "b", "a", "product of two waves", "c", "product of two waves" },
-    { "b", "c", "only through" },
+    { "b", "a", "product of two waves", "c", "product of two waves", "d", "new position" },
+    { "b", "c", "only through", "a", "Which entry" },
     { "1 / 6", "0", "greater than 0", "1", "there are six" },
     { "{M = turned, b = slope}", "{b = slope}", "RoPE uses", "{M = turned}", "ALiBi uses", "1",
       "Type a table" },
     { "2", "4", "number of rotated", "8", "all features", "1", "how many pairs are they" },
     { "b", "a", "Then the angle", "c", "only that part" },
-    { "0", "1", "does it change" },
+    { "0", "1", "does it change", "2", "counts no terms" },
     { "c", "a", "count as 16", "d", "however large" },
   },
   ["along-the-way"] = {
@@ -208,4 +208,19 @@ describe("the questions #long", function()
       end
     end)
   end
+
+  it("reply to each wrong choice with its own hint, and to two wrong numbers or more", function()
+    for _, lesson in ipairs(lessons.all()) do
+      local scope = steps.scope()
+      for _, one in ipairs(asked(lesson, scope)) do
+        local question = one.question
+        local place = lesson.name .. ": " .. question.question
+        for choice in ipairs(question.choices or {}) do
+          local verdict = questions.judge(question, questions.letter(choice), scope, one.expected)
+          assert.equal(choice ~= one.expected, verdict.hint ~= nil, place)
+        end
+        assert.is_true(question.kind ~= "number" or #question.conditions >= 2, place)
+      end
+    end
+  end)
 end)

@@ -1,11 +1,13 @@
 --- Questions of a lesson: checks their fields and judges answers.
 ---
---- There are four kinds. A choice is answered by its number or letter, a number by a Lua
---- expression, and a line of Lua by running it. An open question is answered on paper.
+--- There are four kinds. A choice is answered by its number or letter, a number by an expression in
+--- Lua or as written at school (`reading`), and a line of Lua by running it. An open question is
+--- answered on paper.
 local eval = require "roper.text.eval"
 local format = require "roper.text.format"
 local options_of = require "roper.options.rows"
 local proses = require "roper.workbench.lesson.prose"
+local readings = require "roper.workbench.lesson.reading"
 local steps = require "roper.workbench.lesson.step"
 local tables = require "roper.base.tables"
 
@@ -43,7 +45,7 @@ local FIELDS <const> = { choice = { choices = "table", expect = "integer" },
   line = { check = "string", sample = "string" }, open = {} }
 
 -- The expected form of an answer of each kind.
-local EXPECTED <const> = { number = "one number, such as 0.5 or math.cos(1)",
+local EXPECTED <const> = { number = "one number, such as 0.5, 1/2 or cos(60°)",
   line = "a line of Lua" }
 
 local function kind_of(question)
@@ -265,7 +267,8 @@ function judge.choice(question, line, _, expected, ahead)
   return (sign and #sign < 3 or kind == "wrong") and malformed(question) or { kind = "other" }
 end
 
-function judge.number(question, line, scope, expected, ahead)
+-- The verdict on one reading of a number.
+local function judge_reading(question, line, scope, expected, ahead)
   local results, otherwise = run(question, line, steps.layer(scope))
   if not results then
     return otherwise
@@ -275,6 +278,25 @@ function judge.number(question, line, scope, expected, ahead)
     return malformed(question, results[1] ~= nil and format.results(results) or nil)
   end
   return verdict(question, results[1], is_near(results[1], expected, question.within), ahead)
+end
+
+-- Some reading must be right. The hint is that for the first one that has a hint of its own.
+function judge.number(question, line, scope, expected, ahead)
+  local sources = readings.of(line, function(name)
+    local ok, value = pcall(function() return scope[name] end)
+    return ok and math.type(value) ~= nil
+  end)
+  local best
+  for _, source in ipairs(sources) do
+    local found = judge_reading(question, source, scope, expected, ahead)
+    found.read = sources[1] ~= line and (found.kind == "right" and source
+      or table.concat(sources, " or as ")) or nil
+    if found.kind == "right" then
+      return found
+    end
+    best = best and (best.hint or not found.hint) and best or found
+  end
+  return best
 end
 
 function judge.line(question, line, scope, _, ahead)
@@ -304,6 +326,7 @@ end
 ---@field hint? string the hint that fits a wrong answer
 ---@field shown? string the output of a line, or what came instead of an answer
 ---@field wanted? string what an answer should be
+---@field read? string the Lua that an answer was read as, if it was not Lua
 ---@field failure? Failure the error of a line that failed, or of the check of a wrong one
 
 --- Judges a line that may be an answer. A number is right if its relative error is at most the

@@ -9,6 +9,7 @@ local core = require "roper.core"
 local document = require "roper.text.document"
 local markup = require "roper.text.markup"
 local questions = require "roper.workbench.lesson.question"
+local script = require "roper.text.script"
 local show = require "roper.workbench.lesson.show"
 local tables = require "roper.base.tables"
 local h = markup.h
@@ -80,7 +81,7 @@ end
 ---@return any script
 function M.assets()
   return markup.asset "workbench/lesson/quiz.css",
-    h.script { markup.asset "workbench/lesson/quiz.js" }
+    h.script { script.joined "workbench/lesson/quiz.js" }
 end
 
 return M

@@ -282,6 +282,11 @@ local function word_of(line, scope)
   return (sign == "%" or name and rawget(scope, name) == nil) and words[name:lower()] or nil
 end
 
+-- What an answer that was not Lua was read as, in front of a response.
+local function read_as(verdict)
+  return verdict.read and ("Read as `%s`. "):format(verdict.read) or ""
+end
+
 -- Responses to an answer, by the kind of the verdict: functions of the player and the verdict.
 local respond = {}
 
@@ -290,7 +295,8 @@ function respond.right(player, verdict)
   local expected = player.expected[question]
   player.progress:answer(question)
   local is_other = question.kind == "number" and verdict.it ~= expected
-  player:say(show.answer(question, is_other and ("Right, %.4g."):format(expected) or "Right."))
+  player:say(show.answer(question, read_as(verdict)
+    .. (is_other and ("Right, %.4g."):format(expected) or "Right.")))
   player:advance()
 end
 
@@ -301,7 +307,7 @@ function respond.wrong(player, verdict)
     player.hints = math.min(player.hints + 1, #question.further)
     hint = question.further[player.hints]
   end
-  player:say(document.paragraphs("Not yet. " .. hint))
+  player:say(document.paragraphs(read_as(verdict) .. "Not yet. " .. hint))
 end
 
 function respond.malformed(player, verdict)

@@ -96,14 +96,14 @@ describe("a question", function()
   end)
 
   it("for a number is answered by an expression with a number as its value", function()
-    local wanted = "one number, such as 0.5 or math.cos(1)"
+    local wanted = "one number, such as 0.5, 1/2 or cos(60°)"
     judges(question({ expect = "2 * x", hints = { { "it == -6", "The sign." }, "Think." } }), {
       { "6", "right" }, { "6.05", "right" }, { "x + 3", "right" }, { "math.sqrt(36)", "right" },
       { "-6", "wrong", "The sign." }, { "6.07", "wrong" }, { "1/0", "wrong" },
       { "math.mininteger", "wrong" },
       { "0/0", "malformed", wanted }, { "6, 6", "malformed", wanted },
       { "'6'", "malformed", wanted }, { "six", "malformed", wanted }, { "{}", "malformed", wanted },
-      { "6 degrees", "malformed", wanted }, { "6%", "malformed", wanted }, { "6 +", "incomplete" },
+      { "6 degrees", "right" }, { "6%", "wrong" }, { "6 +", "incomplete" },
       { "y = 6", "other" }, { "> 6", "other" }, { "nothing()", "failed" },
       { "table.insert({}, 6)", "tried" },
     })

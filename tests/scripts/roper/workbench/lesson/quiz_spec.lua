@@ -24,11 +24,13 @@ local ANSWER <const> = [[
           question.querySelector("input").value = answer;
           question.querySelector("form").requestSubmit();
         }
-        const said = question.querySelector(".status").textContent;
+        const text = question.querySelector(".status").textContent;
+        const read = text.match(/^Read as .*?\. (?=Not yet|Right)/)?.[0] ?? "";
+        const said = text.slice(read.length);
         const hint = hints.indexOf(said) + 1;
         const is_right = question.dataset.state === "right" && said.startsWith("Right")
           && question.querySelector("details.answer").open;
-        lines.push(`${id} ${answer} -> ${is_right ? "right" : hint ? "hint " + hint : said}`);
+        lines.push(`${id} ${answer} -> ${read}${is_right ? "right" : hint ? "hint " + hint : said}`);
         question.querySelector("details.answer").open = false;
       }
     }
@@ -46,7 +48,8 @@ local function answers_to(question, right)
     return list
   end
   list = { ("%.17g"):format(right), "12345.678", "-1/0", "0/0", "word", "1 +",
-    "2 ^ 3 ^ 0.5 % 7 // 2", "-2 ^ 2", "math.max(1, 2)", "1e-3", "0x10", "not 1", "{1}", "" }
+    "0,5", "1,000", "cos(60)", "cos 60°", "√2/2", "45°", "25%", "2 rad", "max(1,2)",
+    ("%.17g"):format(right):gsub("%.", ",") .. "", "2 ^ 3 ^ 0.5 % 7 // 2", "-2 ^ 2", "math.max(1, 2)", "1e-3", "0x10", "not 1", "{1}", "" }
   for _, hint in ipairs(question.conditions) do
     for number in hint[1]:gmatch "%-?%f[%w.]%d[%w.]*" do
       list[#list + 1] = number
@@ -60,18 +63,19 @@ end
 local function response(question, answer, scope, expected, tries)
   local line = question.kind == "choice" and questions.letter(answer) or answer
   local verdict = questions.judge(question, line, steps.layer(scope), expected)
+  local read = verdict.read and ("Read as %s. "):format(verdict.read) or ""
   if verdict.kind == "right" then
-    return "right", tries
+    return read .. "right", tries
   elseif verdict.kind ~= "wrong" then
     return ("The question expects %s."):format(questions.wanted(question)), tries
   end
   for i, hint in ipairs(question.conditions) do
     if hint[2] == verdict.hint then
-      return "hint " .. i, tries
+      return read .. "hint " .. i, tries
     end
   end
   tries = math.min(tries + 1, #question.further)
-  return ("hint %d"):format(#question.conditions + tries), tries
+  return ("%shint %d"):format(read, #question.conditions + tries), tries
 end
 
 describe("questions on pages", function()
