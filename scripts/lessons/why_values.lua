@@ -132,11 +132,7 @@ return roper.lesson {
           { "math.abs(ends[1][1] - ends[2][1]) + math.abs(ends[1][2] - ends[2][2]) < 1e-12",
             instead = { '(name == "RoPER" and', "(" } },
           { "math.abs(ends[3][2] - ends[4][2]) > 0.1",
-            instead = { "{n - 1}", "{1}" } } },
-        play = { kind = "sentence", beside = true, words = { "dog", "bites", "man" },
-          caption = [[Try your own sentence, and click a word to make it the query. Then pull
-            another word away. With RoPE, its weight may change, but its value arrives as it is.
-            With RoPER, it also arrives turned by its distance.]] } },
+            instead = { "{n - 1}", "{1}" } } } },
       exercise = {
         question = [[Find your own: set `one` and `other` to two sentences that RoPE cannot tell
           apart at word 1 and RoPER can.]],
@@ -192,7 +188,25 @@ return roper.lesson {
         sided = change[1][1][2]:abs():max():item()]],
       claims = {
         { "unequal > 0.01", instead = { "the man bites the dog", "the dog bites the man" } },
-        { "sided > 0.01", instead = { "-2 * math.sin(turn)", "0" } } } },
+        { "sided > 0.01", instead = { "-2 * math.sin(turn)", "0" } } },
+      figure = {
+        caption = [[The weights of dog and man at "bites" in the three sentences of the question, by
+          their distances. They differ only in the third. So only there does an exchange change the
+          sum.]],
+        draw = [[
+          local q = roper.tensor({2, 0}, "float64"):expand{1, 1, 5, 2}
+          local a = roper.attention_weights(q, q, {position = {type = "rope",
+            frequencies = {turn}}})[1][1][3]
+          dogs = {a[2]:item(), a[1]:item(), a[2]:item()}
+          men = {a[4]:item(), a[5]:item(), a[5]:item()}
+          return plot.bar({{y = dogs, label = "dog"}, {y = men, label = "man"}},
+            {names = {"-1, 1", "-2, 2", "-1, 2"}, ylabel = "weight", format = format})]],
+        claims = { { "math.abs(dogs[2] - men[2]) < 1e-12 and dogs[3] - men[3] > 0.01",
+          instead = { "{a[2]:item(), a[1]", "{a[2]:item(), a[2]" } } },
+        play = { kind = "sentence",
+          caption = [[Try your own sentence, and click a word to make it the query. Then pull
+            another word away. With RoPE, its weight may change, but its value arrives as it is.
+            With RoPER, it also arrives turned by its distance.]] } } },
     { title = "Found, but where?",
       text = [[
         Models that write text have a causal mask: a word sees only itself and those before it. Then
