@@ -22,7 +22,8 @@ return roper.lesson {
     { title = "What RoPE omits",
       text = [[
         RoPE uses distance to compute the attention weights. But the values contain no positions:
-        the output is a weighted mean of the values as they are.
+        the output is a weighted mean of the values as they are. (`why-values` shows what is lost
+        that way.)
 
         RoPER ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)) puts the distance
         into the values as well. It rotates each value by its own position $i$ and takes the

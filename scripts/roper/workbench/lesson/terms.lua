@@ -35,8 +35,8 @@ end
 local function mention(text, at)
   for first, word, after in text:gmatch("()(%a[%w]*)()", at) do
     local second, last = text:match("^%s+(%a[%w]*)()", after)
-    if is_beginning(text:sub(1, first - 1)) then
-      word = by_words[word] and word or word:gsub("^%u%l", string.lower)
+    if word:find "^%u%l" and not by_words[word] and is_beginning(text:sub(1, first - 1)) then
+      word = word:gsub("^%u", string.lower)
     end
     local long = second and by_words[word .. " " .. second]
     local term, stop = long or by_words[word], (long and last or after) - 1
@@ -47,21 +47,32 @@ local function mention(text, at)
   end
 end
 
+local function link(term, text)
+  return document.styled("term", document.link(text, ("%s.html#%s"):format(NAME, id_of(term))))
+end
+
 -- Adds the parts of a text to prose, with a link at the first mention of each term.
 local function add_linked(prose, text, seen)
-  local at, from = 1, 1
-  local term, first, last = mention(text, at)
+  local from = 1
+  local term, first, last = mention(text, 1)
   while term do
     if not seen[term] then
       seen[term] = true
       prose[#prose + 1] = text:sub(from, first - 1)
-      prose[#prose + 1] = document.styled("term", document.link(text:sub(first, last),
-        ("%s.html#%s"):format(NAME, id_of(term))))
+      prose[#prose + 1] = link(term, text:sub(first, last))
       from = last + 1
     end
     term, first, last = mention(text, last + 1)
   end
   prose[#prose + 1] = text:sub(from)
+end
+
+-- The term that a word in a style is, such as the name of a quantity in its colour.
+local function styled_term(part)
+  if part.kind == "styled" and type(part.text) == "string" then
+    local term, _, last = mention(part.text, 1)
+    return last == #part.text and term or nil
+  end
 end
 
 --- Paragraphs of prose in which the first mention of each term is a link to the glossary's page.
@@ -75,7 +86,11 @@ function M.linked(paragraphs, seen)
       if type(part) == "string" then
         add_linked(prose, part, seen)
       else
-        prose[#prose + 1] = part
+        local term = styled_term(part)
+        prose[#prose + 1] = term and not seen[term] and link(term, part) or part
+        if term then
+          seen[term] = true
+        end
       end
     end
     return tables.merged(paragraph, { text = prose })

@@ -68,6 +68,14 @@ describe("terms in prose", function()
       true), page)
   end)
 
+  it("keep their style", function()
+    local query = { kind = "prose", "A ", document.styled("q", "query"), " and a query." }
+    local made = terms.linked({ document.paragraph(query) }, {})
+    local page = require("roper.text.markup").render(html.nodes(made))
+    assert.truthy(page:find('<span class="term"><a href="glossary.html#query"><span class="q">'
+      .. "query</span></a></span> and a query.", 1, true), page)
+  end)
+
   it("are whole words", function()
     for _, text in ipairs({ "keyhole", "monkey", "Transformer-XL", "x-key", "rope", "LOSS",
       "in Transformers", "a mesh, Key" }) do
