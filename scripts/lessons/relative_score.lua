@@ -265,9 +265,11 @@ return roper.lesson {
           { "scores[1] == 64", instead = { "score(p)", "score(p + 1)" } },
           { "math.max(table.unpack(scores, 20)) < 0.65 * scores[1]",
             instead = { "score(p)", "score(p / 10)" } } },
-        play = { kind = "distance", pairs = 32,
-          caption = [[Increase the base: at which distance does the score drop? Reduce the
-            fraction: features that are not rotated contribute the same at every distance.]] } },
+        play = { kind = "clocks",
+          caption = [[All 32 pairs of a head with 64 features, the fastest first. Line: the query.
+            Arrow: the key. The bar is what a pair adds to the score. Increase the base:
+            at which distance does the score drop? Reduce the fraction: pairs that are not rotated
+            contribute the same at every distance.]] } },
       exercise = {
         question = [[`rope` has the base 10000. Set `slower` to a RoPE of 64 features whose scores
           at distances 0 to 200 have a greater `mean`. Construct it like `rope`, with another

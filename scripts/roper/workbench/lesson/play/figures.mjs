@@ -1,5 +1,6 @@
 // Interactive figures: recomputes and shows their numbers when a control changes. Without this
 // script, pages show static pictures.
+import {startClocks} from "./clocks.mjs";
 import {watchMotion} from "./motion.mjs";
 import {kinds} from "./numbers.mjs";
 import {startSentence} from "./sentence.mjs";
@@ -12,24 +13,10 @@ function format(value, digits = 3) {
     .replace("-", "−");
 }
 
-// A curve as an SVG path in the units of its plot. The plot has the ends of its axes as data.
-function path(points, plot) {
-  const [[left, right], [low, high]] =
-    [plot.dataset.x, plot.dataset.y].map((ends) => ends.split(" ").map(Number));
-  return "M"
-    + points
-        .map(
-          ([x, y]) => `${1000 * (x - left) / (right - left)} ${1000 * (high - y) / (high - low)}`)
-        .join("L")
-    + "h0";
-}
-
 function show(element, value) {
   if (typeof value === "string") element.textContent = value;
   else if (typeof value === "number") element.textContent = format(value, element.dataset.digits);
-  else if (element.closest(".curves")) {
-    element.setAttribute("d", path(value, element.closest(".curves")));
-  } else {
+  else {
     const [x, y, left = 0, bottom = 0] = value;
     element.setAttribute("transform", `matrix(${x} ${y} ${- y} ${x} ${left} ${bottom})`);
   }
@@ -72,6 +59,7 @@ function startNumbers(figure, given) {
 }
 
 const starts = {
+  clocks: startClocks,
   sentence: startSentence
 };
 

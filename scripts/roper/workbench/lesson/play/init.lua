@@ -15,7 +15,7 @@ local M = {}
 -- be, {description, predicate}; `draw`; and, if lists must have certain lengths, `counts`.
 local KINDS <const> = {
   attention = require "roper.workbench.lesson.play.attention",
-  distance = require "roper.workbench.lesson.play.distance",
+  clocks = require "roper.workbench.lesson.play.clocks",
   rotation = require "roper.workbench.lesson.play.rotation",
   sentence = require "roper.workbench.lesson.play.sentence",
 }
@@ -67,7 +67,8 @@ end
 ---@return any script
 function M.assets()
   return { svg.style(), markup.asset "workbench/lesson/play/play.css",
-    markup.asset "workbench/lesson/play/sentence.css" },
+    markup.asset "workbench/lesson/play/sentence.css",
+    markup.asset "workbench/lesson/play/clocks.css" },
     h.script { script.joined "workbench/lesson/play/figures.mjs" }
 end
 

@@ -1,6 +1,6 @@
-// The values that figures of rotations, distances and tokens show, by name: numbers, texts, arrows
-// as [x, y] or [x, y, from x, from y], and curves as lists of points. `progress` is that of the
-// animation, from 0 to 1, at which it ends.
+// The values that figures of rotations and tokens show, by name: numbers, texts, and arrows as
+// [x, y] or [x, y, from x, from y]. `progress` is that of the animation, from 0 to 1, at which it
+// ends.
 import {dot, plus, softmax, times, turn} from "./pair.mjs";
 
 // Frequencies of `count` pairs, in radians per position.
@@ -26,17 +26,6 @@ export const kinds = {
         degrees: angle * 180 / Math.PI
       };
     }));
-  },
-
-  distance({distance, base, fraction}, {pairs, farthest}) {
-    const turning = Math.round(fraction * pairs), thetas = frequencies(turning, base);
-    const score = (p) =>
-      2 * thetas.reduce((total, theta) => total + Math.cos(p * theta), pairs - turning);
-    return {
-      score: score(distance),
-      point: [[distance, score(distance)]],
-      curve: Array.from({length: farthest + 1}, (_, p) => [p, score(p)])
-    };
   },
 
   // The animation first rotates forward, then back.

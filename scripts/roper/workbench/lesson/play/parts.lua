@@ -12,7 +12,7 @@ local M = {}
 local MARGIN <const> = 1.25 -- size of a plane relative to its longest arrow, for tip labels
 
 options_of.define("LessonPlay", {
-  { "kind", { "attention", "distance", "rotation", "sentence" } },
+  { "kind", { "attention", "clocks", "rotation", "sentence" } },
   { "caption", "string", nil, "what to try and what to look for" },
   { "beside", "boolean", false, "show it in addition to the picture, not in its place" },
 })

@@ -30,7 +30,8 @@ local ANSWER <const> = [[
         const hint = hints.indexOf(said) + 1;
         const is_right = question.dataset.state === "right" && said.startsWith("Right")
           && question.querySelector("details.answer").open;
-        lines.push(`${id} ${answer} -> ${read}${is_right ? "right" : hint ? "hint " + hint : said}`);
+        const word = is_right ? "right" : hint ? "hint " + hint : said;
+        lines.push(`${id} ${answer} -> ${read}${word}`);
         question.querySelector("details.answer").open = false;
       }
     }
@@ -49,7 +50,8 @@ local function answers_to(question, right)
   end
   list = { ("%.17g"):format(right), "12345.678", "-1/0", "0/0", "word", "1 +",
     "0,5", "1,000", "cos(60)", "cos 60°", "√2/2", "45°", "25%", "2 rad", "max(1,2)",
-    ("%.17g"):format(right):gsub("%.", ",") .. "", "2 ^ 3 ^ 0.5 % 7 // 2", "-2 ^ 2", "math.max(1, 2)", "1e-3", "0x10", "not 1", "{1}", "" }
+    ("%.17g"):format(right):gsub("%.", ",") .. "", "2 ^ 3 ^ 0.5 % 7 // 2", "-2 ^ 2",
+    "math.max(1, 2)", "1e-3", "0x10", "not 1", "{1}", "" }
   for _, hint in ipairs(question.conditions) do
     for number in hint[1]:gmatch "%-?%f[%w.]%d[%w.]*" do
       list[#list + 1] = number
