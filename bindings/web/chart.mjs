@@ -3,7 +3,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const MARGIN = {
   left: 44,
   right: 92,
-  top: 14,
+  top: 28,
   bottom: 40
 };
 const COLORS = 4; // in page.css
@@ -98,7 +98,7 @@ export class Chart {
       add(svg, "text", {x: x(step), y: bottom + 18, "text-anchor": "middle"}, step);
     add(
       svg, "text", {x: (MARGIN.left + right) / 2, y: height - 6, "text-anchor": "middle"}, "step");
-    add(svg, "text", {x: 4, y: 12}, "loss");
+    add(svg, "text", {x: 8, y: 16}, "loss");
     if (this.floor !== undefined) {
       add(svg, "line",
         {class: "floor", x1: MARGIN.left, x2: right, y1: y(this.floor), y2: y(this.floor)});

@@ -30,9 +30,14 @@ async function stored(work) {
 export class KeptFiles {
   #session;
   #times = new Map();
+  #last = Promise.resolve(); // the last task: tasks run one after another
 
   constructor(session) {
     this.#session = session;
+  }
+
+  #next(task) {
+    return this.#last = this.#last.then(task);
   }
 
   async #now() {
@@ -40,7 +45,17 @@ export class KeptFiles {
   }
 
   // Gives the kept files to a session that was started, or started again without files.
-  async restore() {
+  restore() {
+    return this.#next(() => this.#restore());
+  }
+
+  // Stores what the session has changed since `restore` or the last call. Returns whether all files
+  // are stored: not if the session has failed, or the browser keeps none or has no more room.
+  save() {
+    return this.#next(() => this.#save());
+  }
+
+  async #restore() {
     this.#times = new Map();
     try {
       for (const {path, bytes} of await stored((store) => store.getAll()))
@@ -51,9 +66,7 @@ export class KeptFiles {
     }
   }
 
-  // Stores what the session has changed since `restore` or the last call. Returns whether all files
-  // are stored: not if the session has failed, or the browser keeps none or has no more room.
-  async save() {
+  async #save() {
     const {files} = this.#session;
     try {
       const times = await this.#now();

@@ -177,7 +177,7 @@ const EVENTS = {
   answer({seed, step, position, question, answer, expected, problem}) {
     const row = make("tr");
     for (const text of [seed, step, title(position)]) row.append(make("td", {textContent: text}));
-    for (const text of [question, problem ?? answer, expected ?? ""])
+    for (const text of [problem ?? answer, expected ?? "", question])
       row.append(
         make("td", {}, problem && text === problem ? text : make("code", {textContent: text})));
     $("answers").hidden = false;

@@ -79,12 +79,10 @@ $(WASM)/jansson/%.o: $(JANSSON_SOURCES)/%.c
 	@mkdir -p $(@D)
 	$(WASM_CC) $(WASM_FLAGS) -w -DHAVE_CONFIG_H -c -o $@ $<
 
-WEB_BUILD = node bindings/web/build.mjs $< $(WEB) /usr/share/lua/5.4/argparse.lua
-web: $(WASM)/roper.wasm
-	$(WEB_BUILD)
-
-web-single: $(WASM)/roper.wasm
-	$(WEB_BUILD) $(BUILD)/web-single
+# The sources of Lua are found when make starts: start it again, after deps-web.
+web web-single:
+	@$(MAKE) --no-print-directory $(WASM)/roper.wasm
+	node bindings/web/build.mjs $(WASM)/roper.wasm $(WEB) /usr/share/lua/5.4/argparse.lua $(if $(filter web-single,$@),$(BUILD)/web-single)
 
 test-web: web-single
 	@$(call deps,$(WEB_TEST_PACKAGES))
