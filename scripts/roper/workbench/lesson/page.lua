@@ -162,8 +162,8 @@ local function index_page(lessons, link)
   local _, script = quiz.assets()
   return html.page(TITLE, { h.main { render { document.heading(TITLE),
     document.paragraph { "Each lesson needs school trigonometry and the lessons listed with it. "
-      .. "Every line with a ✓ was checked when the pages were written. To try a step yourself, press "
-      .. "Run below its code, if the page has this button, or run ",
+      .. "Every line with a ✓ was checked when the pages were written. To try a step yourself, "
+      .. "press Run below its code, if the page has this button, or run ",
       document.code "./roper lesson NAME", " in a terminal." },
     document.list(tables.map(lessons, function(lesson)
       return { document.link(document.prose(lesson.title), lesson.name .. ".html"), document.BREAK,
