@@ -31,8 +31,7 @@ function ofWhole(found, by) {
 const ARRIVALS = {
   asIs:
     "Each value arrives as it is: in the last picture, arrows change their length, not their direction.",
-  withWave:
-    "Each value arrives with the wave of its position. Moving the whole sentence would change both as well.",
+  withWave: "Each value arrives with the wave of its position, not of its distance.",
   byPosition: "Each value arrives turned by its position, not by its distance.",
   byDistance:
     "Each value arrives turned by its distance from the query, as the last picture shows.",
@@ -42,8 +41,10 @@ function ofGap(found) {
   if (!found.scores && !found.output) {
     return "The distances have changed, but no score and no output. Without positions, order is invisible.";
   }
-  return `The scores follow the distances: they change by up to ${shown(found.scores)}. ${
-    ARRIVALS[found.arrival]}`;
+  const change = `change by up to ${shown(found.scores)}`;
+  const scores = found.arrival === "withWave" ? `The scores ${change}.` :
+                                                `The scores follow the distances: they ${change}.`;
+  return `${scores} ${ARRIVALS[found.arrival]}`;
 }
 
 // kind: "whole" or "gap"; by: how far the sentence has moved; isSeen: whether the query sees the
@@ -59,6 +60,6 @@ export const moved = (start, before) =>
 
 export const verdict = (change) => change ? `changed by ${shown(change)}` : "unchanged";
 
-export const wordName = (word, place, isQuery) =>
+export const wordName = (word, place, {isQuery, isFirst}) =>
   `${word}, position ${place}${isQuery ? ", the query" : ""}. ` +
-  "Arrow keys pull it away; Enter makes it the query.";
+  `Arrow keys ${isFirst ? "move the sentence" : "pull it away"}; Enter makes it the query.`;

@@ -63,7 +63,8 @@ export function startSentence(figure, given) {
       button.classList.toggle("narrow", unit < 56);
       button.classList.toggle("unseen", j > state.query);
       button.setAttribute("aria-pressed", isQuery);
-      button.ariaLabel = wordName(state.words[j].text, Math.round(places[j]), isQuery);
+      button.ariaLabel =
+        wordName(state.words[j].text, Math.round(places[j]), {isQuery, isFirst: j === 0});
     }
     const left = at(places[0]) - unit / 2 - 6, right = at(places.at(-1)) + unit / 2 + 6;
     Object.assign(grip.style, {

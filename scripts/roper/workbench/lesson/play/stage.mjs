@@ -41,7 +41,9 @@ function ruler(state, size, at, [left, right], old) {
   return [make("path", {class: "tick", d: ticks.join("")}), ...list];
 }
 
-const shortened = (word, unit) => word.length * 9 > unit ? `${word.slice(0, unit / 11)}…` : word;
+// The letters of a word that fit: a bold letter is about 10 pixels wide.
+const shortened = (word, unit) =>
+  10 * word.length > unit ? `${word.slice(0, Math.max(1, unit / 10 - 2))}…` : word;
 
 // The sentence before the move: its outline and its words.
 function ghost({words}, size, at, old) {
@@ -83,7 +85,8 @@ function dials({words, query, method, hot}, size, at, places, {now, was, way}) {
       ...one("k", matches, DRAWN.match, ({keys}) => keys[j]),
       ...j === query ? one("q", matches, DRAWN.match, (found) => found.query) : [],
       ...one("v", values, DRAWN.value, (found) => found.values[j]),
-      text(x, 60, shortened(word.text, size.unit), {class: "word-now"}));
+      text(
+        x, 60, shortened(word.text, size.unit), {class: j === query ? "word-now q" : "word-now"}));
   });
 }
 
