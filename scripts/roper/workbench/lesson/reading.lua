@@ -23,7 +23,7 @@ local UNITS <const> = { ["°"] = "degrees", degree = "degrees", degrees = "degre
   radian = "radians", radians = "radians", rad = "radians", ["%"] = "percent" }
 
 local PATTERNS <const> = { "^%s+", "^0[xX]%x+", "^%d+%.?%d*[eE][+-]?%d+", "^%d+%.?%d*", "^%.%d+",
-  "^[%a_][%w_]*", "^" .. utf8.charpattern }
+  "^[%a_][%w_]*", "^" .. utf8.charpattern, "^." }
 
 local function tokens_of(text)
   local list, at = {}, 1

@@ -2,6 +2,7 @@ local cases = require("tests.fixtures.readings")
 local core = require("roper.core")
 local process = require("tests.process")
 local reading = require("roper.workbench.lesson.reading")
+local roper = require("roper")
 local tables = require("roper.base.tables")
 
 local FOLDER <const> = "./scripts/roper/workbench/lesson/quiz/"
@@ -39,6 +40,16 @@ describe("an answer for a number", function()
     assert.equal(0, status, errors)
     local found = core.json_decode(output)
     check(function(i) return table.move(found[i], 1, #found[i], 1, {}) end)
+  end)
+
+  it("can be any text", function()
+    local parts = { "cos", "(", ")", " ", "60", "°", ",", "0,5", "%", "rad", "√", "\xff", "pi" }
+    roper.seed(7)
+    for _ = 1, 500 do
+      local text = table.concat(tables.map(roper.randint(1, #parts, { 8 }):totable(),
+        function(part) return parts[part] end))
+      assert.is_true(#reading.of(text) >= 1)
+    end
   end)
 
   it("does not hide a number of the lesson", function()
