@@ -10,6 +10,7 @@ local titles = {
     "the scripts of the comparison along the way run nothing again, but the run that is missing",
   },
   ["has no other processes"] = { -- so nobody claims a run or a file
+    "file writing removes temporary files that killed processes left for the same name",
     "lock excludes others until it is closed or its process ends",
     "claim belongs to one process until it is released",
     "claim keeps others from a failed run until it may be retried",

@@ -49,15 +49,22 @@ local function copy(from, to)
 end
 
 -- Specs remove, make and copy folders by programs.
-local COMMANDS <const> = { ["rm -rf"] = remove, ["cp -r"] = copy, ["mkdir -p"] = function(path)
-  require("roper.system.file").make(path)
-end }
+local function make(...)
+  for _, path in ipairs({ ... }) do
+    require("roper.system.file").make(path)
+  end
+end
+
+local COMMANDS <const> = { ["rm -rf"] = remove, ["cp -r"] = copy, ["mkdir -p"] = make }
 
 local function execute(line)
   for command in (line or "a shell"):gmatch("%s*([^&]+)") do
-    local name, first, second = command:match("^([%a -]-) '([^']+)' ?'?([^']*)'?%s*$")
-    local run = COMMANDS[name] or lacks("programs")
-    run(first, second)
+    local paths, name = {}, command:gsub(" '([^']*)'%f[%s\0]", "")
+    for path in command:gmatch(" '([^']*)'%f[%s\0]") do
+      paths[#paths + 1] = path
+    end
+    local run = COMMANDS[name:match("^(.-)%s*$")] or lacks("programs")
+    run(table.unpack(paths))
   end
   return true
 end
@@ -113,7 +120,7 @@ local function prepare()
     return lacks(LUV[name] or "uv." .. name)
   end })
   local process = require("roper.system.process")
-  for _, name in ipairs({ "has", "shell", "output", "start", "run", "interpreter" }) do
+  for _, name in ipairs({ "need", "has", "shell", "output", "start", "run", "interpreter" }) do
     local refuse = process[name]
     process[name] = function(...)
       lacking = lacking or "programs"
