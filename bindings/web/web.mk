@@ -84,9 +84,14 @@ web web-single:
 	@$(MAKE) --no-print-directory $(WASM)/roper.wasm
 	node bindings/web/build.mjs $(WASM)/roper.wasm $(WEB) /usr/share/lua/5.4/argparse.lua $(if $(filter web-single,$@),$(BUILD)/web-single)
 
+WEB_TESTS := $(wildcard tests/web/*.test.mjs)
+.PHONY: $(WEB_TESTS)
 test-web: web-single
 	@$(call deps,$(WEB_TEST_PACKAGES))
-	node --test tests/web/
+	@$(MAKE) --no-print-directory -j 2 --output-sync $(WEB_TESTS)
 	node tests/web/specs.mjs
+
+$(WEB_TESTS):
+	node --test $@
 
 -include $(WASM_OBJECTS:.o=.d)

@@ -39,6 +39,8 @@ export function find() {
     .find((file) => fs.existsSync(file));
 }
 
+const STATE = "`${location} is ${document.readyState}, ${document.body?.dataset.state}`";
+
 class Page {
   // What must not happen: messages on the console, exceptions, requests to other addresses.
   problems = [];
@@ -87,7 +89,8 @@ class Page {
   }
 
   async open(url) {
-    await this.send("Page.navigate", {url: new URL(url, this.origin).href});
+    const {errorText} = await this.send("Page.navigate", {url: new URL(url, this.origin).href});
+    if (errorText) throw new Error(`${url} cannot be opened: ${errorText}`);
   }
 
   // The value of an expression in the page.
@@ -105,7 +108,10 @@ class Page {
     for (;;) {
       const value = await this.evaluate(expression);
       if (value) return value;
-      if (Date.now() > end) throw new Error(`waited too long for ${expression}`);
+      if (Date.now() > end)
+        throw new Error(
+          `waited too long for ${expression}; ${await this.evaluate(STATE)}; problems: ${
+            this.problems.join("; ")}; requests: ${this.requests.join(" ")}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
