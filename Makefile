@@ -5,6 +5,7 @@
 # make lint       run formatters and linters; fails on any warning
 # make bench      measure speed
 # make docs       write reference pages to build/reference
+# make fonts      install fonts for pages; pages that are written afterwards contain them
 # make check      attack the program: all targets of tests/check.mk
 # make install PREFIX=/usr/local DESTDIR=    make uninstall removes the same files; FORCE=1 replaces
 #                 files that make install did not install
@@ -35,6 +36,7 @@ BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libjansson-dev lua-lu
                   lua-readline librsvg2-bin $(if $(filter openblas,$(BLAS)),libopenblas-openmp-dev) \
                   $(if $(WITH_MPI),libopenmpi-dev openmpi-bin)
 INSTALL_PACKAGES := help2man
+FONT_PACKAGES := fonts-sil-charis fonts-inter fonts-stix fonttools python3-brotli
 TEST_PACKAGES := lua-busted $(INSTALL_PACKAGES)
 LINT_PACKAGES := lua-check clang-format cppcheck nodejs
 DEB_PACKAGES := build-essential debhelper lintian
@@ -91,7 +93,7 @@ MANUAL := $(BUILD)/roper.1
 # Definitions that editors and ?name read.
 DEFINITIONS := $(BUILD)/library/roper.lua
 
-.PHONY: native all lib libraries deps run test lint bench docs install install-program \
+.PHONY: native all lib libraries deps fonts run test lint bench docs install install-program \
         uninstall dist deb clean
 native:
 	@$(MAKE) --no-print-directory KERNELS_FOR=native all
@@ -157,6 +159,11 @@ $(MANUAL): $(MODULE) roper scripts/packaging/manual.h2m scripts/roper/base/versi
 	@command -v help2man >/dev/null || { echo "help2man, which writes the manual page, is missing. Please run: make deps" >&2; exit 1; }
 	@help2man --no-info --name "workbench for rotary position encodings" \
 	  --include scripts/packaging/manual.h2m --output $@ ./roper
+
+fonts:
+	@$(call deps,$(FONT_PACKAGES))
+	@mkdir -p $(BUILD)/library
+	lua5.4 scripts/packaging/fonts.lua $(BUILD)/library/fonts.css
 
 docs: all
 	./roper -e 'require("roper.workbench.help.reference").write "$(BUILD)/reference"'

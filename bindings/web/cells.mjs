@@ -60,15 +60,17 @@ class Cell {
       oninput: () => this.#edited(),
       onkeydown: (event) => this.#key(event)
     });
-    this.run = button("Run", "Ctrl+Enter", () => run(this), "primary");
+    this.run = button("Run", "Ctrl+Enter", () => run(this), "main");
     this.stop = button("Stop", "interrupt the code", () => this.#interrupt());
     this.end = button("End the session", "variables are lost", end);
-    this.reset = button("Reset", "the code and the output of the lesson", () => this.#reset());
+    this.reset =
+      button("Reset", "the code and the output of the lesson", () => this.#reset(), "plain");
     this.status = make("span", {role: "status"});
     this.output = new Output(make("div"));
-    const tools =
-      make("div", {className: "tools"}, this.run, this.stop, this.end, this.reset, this.status);
-    listing.replaceWith(make("div", {className: "cell"}, this.editor, tools, this.output.element));
+    const tools = make("div", {className: "tools"}, make("span", {}, "Lua"), this.status,
+      this.reset, this.stop, this.end, this.run);
+    this.element = make("div", {className: "cell"}, tools, this.editor, this.output.element);
+    listing.replaceWith(this.element);
     this.#show(false);
     this.#edited();
     if (this.printed) this.output.text(this.printed);
@@ -112,6 +114,7 @@ class Cell {
     this.#ran = undefined;
     this.#edited();
     this.output.clear();
+    this.element.classList.remove("has-run");
     this.output.element.classList.remove("stale");
     if (this.printed) this.output.text(this.printed);
     this.claims.forEach((claim, i) => claim.innerHTML = this.recorded[i]);
@@ -137,6 +140,7 @@ class Cell {
     const code = this.editor.value, before = this.#ran;
     this.#show(true);
     this.say("Running …");
+    this.element.classList.add("has-run"); // shows its output before a prediction is settled
     this.output.clear();
     this.output.element.classList.remove("stale");
     await open();
@@ -248,7 +252,6 @@ async function judge(question, line) {
 }
 
 for (const listing of document.querySelectorAll("section pre.code[data-source]")) {
-  listing.closest("details")?.querySelector("summary").append(": run it, change it");
   cells.push(new Cell(listing));
 }
 dataset.state = "ready";

@@ -8,11 +8,11 @@ const LINK = /<link rel="stylesheet" href="([^":]+)">/g;
 const MODULE = /<script type="module" src="([^":]+)"><\/script>/;
 const SCRIPT = /<script(?: type="module")?>([^]*?)<\/script>/g;
 
-const ARTICLE = "scripts/roper/text/article.css";
+const STYLE = "scripts/roper/text/style.css"; // of these pages and of lessons
 
 // A script or a style of the pages.
 export function read(name) {
-  return fs.readFileSync(name === "article.css" ? ARTICLE : `bindings/web/${name}`, "utf8");
+  return fs.readFileSync(name === "style.css" ? STYLE : `bindings/web/${name}`, "utf8");
 }
 
 // The names of the styles and modules of a page.
@@ -45,13 +45,16 @@ function joined(name) {
     .join("\n");
 }
 
-const WAYS =
-  `<nav aria-label="Pages"><a href="../index.html">roper</a> <a href="../race.html">Race</a>
-<a href="../prompt.html">Prompt</a></nav>`;
+const HOME = `<a href="../index.html">roper</a>`;
+const WAYS = `<div class="bar"><nav aria-label="Pages">${HOME} <a href="../race.html">Race</a>
+<a href="../prompt.html">Prompt</a></nav></div>`;
 
-// The source of a page that `lesson --html` wrote, with live cells if it is that of a lesson.
+// The source of a page that `lesson --html` wrote, with a way to the other pages, and with live
+// cells if it is that of a lesson.
 export function live(html) {
-  const page = html.replace("<body>", () => `<body>${WAYS}`);
+  const STEPS = '<nav aria-label="Steps of this lesson">';
+  const page = html.includes(STEPS) ? html.replace(STEPS, () => STEPS + HOME) :
+                                      html.replace("<body>", () => `<body>${WAYS}`);
   return !page.includes("<main data-lesson=") ?
     page :
     page.replace("</head>",
@@ -77,6 +80,7 @@ function guarded(html, {script, ...sources}) {
                      script: ["'wasm-unsafe-eval'", ...script, ...hashes],
                      style: ["'self'", "'unsafe-inline'"],
                      img: ["data:"],
+                     font: ["data:"],
                      ...sources
                    })
                    .map(([name, list]) => `${name}-src ${list.join(" ")}`);

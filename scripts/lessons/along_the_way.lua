@@ -4,6 +4,7 @@ return roper.lesson {
   before = "You can derive RoPER's relative positions in the values (`relative-distance`).",
   after = [[You can replace RoPE's angle by one angle for each token, prove that scores and values
     remain relative, and say when far tokens cancel.]],
+  summary = "Give every word its own angle and keep the scores relative.",
   minutes = 35,
   needs = { "relative-score", "relative-distance" },
   notation = {
@@ -78,7 +79,7 @@ return roper.lesson {
               local x, y = g[1][1]:item(), g[2][1]:item()
               local turned = m > 3 and -math.rad(of[m]) or nil
               list[#list + 1] = {x, y, label = "at token " .. m, dashed = i == 2,
-                turned = turned}
+                turned = turned, quantity = "k"}
               ends[i] = math.deg(math.atan(y, x))
             end
           end

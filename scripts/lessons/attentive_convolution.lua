@@ -3,6 +3,7 @@ return roper.lesson {
   title = "RoPER as a convolution with attention",
   before = "You can read $Σ_i a R_{i-n} v_i$ (`relative-distance`).",
   after = "You can say in which sense RoPER is a convolution, and when it is exactly one.",
+  summary = "Say when RoPER is exactly a convolution.",
   minutes = 15,
   needs = { "relative-distance" },
   notation = {

@@ -7,6 +7,7 @@ return roper.lesson {
     (`relative-distance`), and check one at the prompt (`mask-and-waves`).]],
   after = [[You can say what random numbers show about an identity, why the exact check calculates
     modulo a prime number, and how likely it is to be wrong.]],
+  summary = "Let a prime number decide whether a formula is true.",
   minutes = 25,
   needs = { "mask-and-waves", "relative-distance" },
   notation = {

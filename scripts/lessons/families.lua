@@ -3,6 +3,7 @@ return roper.lesson {
   title = "Shaw to RoPER: one equation for all",
   before = "You can explain why scores should depend on distance (`relative-score`).",
   after = "You can say how each of seven position schemes uses the distance.",
+  summary = "Fit seven methods into one equation.",
   minutes = 40,
   needs = { "mask-and-waves", "relative-score", "relative-distance" },
   notation = {

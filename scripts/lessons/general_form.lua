@@ -4,6 +4,7 @@ return roper.lesson {
   before = "You can rotate one pair by its position (`rotation`).",
   after = [[You can rotate a vector of many pairs without a large matrix. You know the two ways to
     pair features, and how to convert weights between them.]],
+  summary = "Turn eight numbers at once, each pair at its own speed.",
   minutes = 20,
   needs = { "rotation" },
   notation = {
@@ -65,7 +66,7 @@ return roper.lesson {
             instead = { "waves:", "waves:pow(2):" } },
           { "lines[3][1 + 4 * 50] > 0.8", instead = { "waves:", "waves:flip(2):" } },
           { "lines[4][256] > 0.99", instead = { "waves:", "waves:flip(2):" } } },
-        play = { kind = "rotation", position = 20,
+        play = { kind = "rotation", beside = true, position = 20,
           vectors = { { 0.7, 0 }, { 0.8, 0 }, { 0.9, 0 }, { 1, 0 } },
           caption = [[The arrows of the four pairs; the slowest is the longest. A smaller base makes
             the slow pairs faster and leaves the first unchanged.]] } },

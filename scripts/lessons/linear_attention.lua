@@ -3,6 +3,7 @@ return roper.lesson {
   title = "Linear attention, and where to rotate",
   before = "You know RoPE (`relative-score`).",
   after = "You can say which sums all queries can share, and where to rotate.",
+  summary = "Share one sum among all queries, and find where to rotate.",
   minutes = 20,
   needs = { "why-position", "relative-score" },
   notation = {

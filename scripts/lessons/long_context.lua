@@ -3,6 +3,7 @@ return roper.lesson {
   title = "Texts longer than in training",
   before = "You know that each pair of features has its own frequency (`general-form`).",
   after = "You can explain why a model fails on longer texts, and how three methods extend it.",
+  summary = "Break a model with a long text, then mend it in three ways.",
   minutes = 40,
   needs = { "general-form", "relative-score" },
   notation = { { "L", "the length of a training text in tokens" },

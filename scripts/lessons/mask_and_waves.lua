@@ -5,6 +5,7 @@ return roper.lesson {
     (`why-position`). You know sine and cosine from school.]],
   after = [[You can say what a causal mask reveals about positions, how sine waves encode a
     distance, and which problem of added waves a rotation avoids.]],
+  summary = "Read a position from a mask, and a distance from two waves.",
   minutes = 20,
   needs = { "why-position" },
   notation = {

@@ -4,6 +4,7 @@ return roper.lesson {
   before = "You know that position $p$ rotates a pair by $pθ$ (`rotation`).",
   after = [[You can say which of three ways to compute the angles is still accurate at token
     131072.]],
+  summary = "Compute an angle three ways at token 131,072 and compare.",
   minutes = 15,
   needs = { "rotation", "general-form" },
   notation = {

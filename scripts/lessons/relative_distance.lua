@@ -5,6 +5,7 @@ return roper.lesson {
   title = "RoPER: relative positions in the values",
   before = "You know why RoPE's scores depend only on distance (`relative-score`).",
   after = "You can derive RoPER line by line, and explain the minus sign in its last step.",
+  summary = "Derive RoPER line by line and explain its minus sign.",
   minutes = 30,
   needs = { "rotation", "relative-score" },
   notation = {
@@ -53,7 +54,20 @@ return roper.lesson {
         by_hand = rope:unrotate(a:matmul(rope:rotate(v)))
         by_roper = roper.attention(q, k, v, {position = "roper", causal = true})
         off = (by_hand - by_roper):abs():max():item()]],
-      claims = { { "off < 1e-12", instead = { "rope:unrotate", "rope:rotate" } } } },
+      claims = { { "off < 1e-12", instead = { "rope:unrotate", "rope:rotate" } } },
+      figure = {
+        caption = [[The value of a token, 3 positions before the query, at 30 degrees per position.
+          Dashed: as it arrives with RoPE, at every distance. Solid: with RoPER, rotated by its
+          distance.]],
+        draw = [[
+          value = roper.tensor({0.95, 0.6}, "float64")
+          turn = -3 * math.pi / 6
+          arrived = roper.position.rope{dim = 2, frequencies = {math.pi / 6}}:rotate(value, -3)
+          x, y = arrived[1]:item(), arrived[2]:item()
+          return plot.arrows({{0.95, 0.6, dashed = true, label = "RoPE", quantity = "v"},
+            {x, y, turned = turn, label = "RoPER", quantity = "v"}}, {format = format})]],
+        claims = { { "math.abs(x * 0.95 + y * 0.6) < 1e-12", -- a right angle
+          instead = { "rotate(value, -3)", "rotate(value, -2)" } } } } },
     { title = "Three values, rotated forward",
       text = [[
         Three tokens are at positions 0, 1 and 2. The value of each is one pair of features, an
@@ -96,9 +110,9 @@ return roper.lesson {
           for i = 1, 3 do
             local name, angle = "token " .. i - 1, (i - 1) * theta
             local x, y = before[i][1]:item(), before[i][2]:item()
-            list[#list + 1] = angle > 0 and {x, y, dashed = true, label = name} or nil
+            list[#list + 1] = {x, y, dashed = true, label = name, quantity = "v"}
             x, y = after[i][1]:item(), after[i][2]:item()
-            list[#list + 1] = {x, y, turned = angle, label = name}
+            list[#list + 1] = {x, y, turned = angle, label = name, quantity = "v"}
           end
           return plot.arrows(list, {format = format})]],
         claims = {
@@ -141,24 +155,25 @@ return roper.lesson {
         off = (by_distance:sum(1) - o):abs():max():item()]],
       claims = { { "off < 1e-12", instead = { "unrotate(total, n)", "unrotate(total, 1)" } } },
       figure = {
-        caption = [[Dashed: the values rotated forward, tip to tail, and their sum. Solid: each
-          value rotated by its distance. The sum, rotated back along the thin line, ends where the
-          solid chain ends.]],
+        caption = [[Dashed: the values rotated forward, tip to tail, and their sum ô. Solid: each
+          value rotated by its distance. The sum, rotated back along the thin line, is the output.
+          It ends where the solid chain ends.]],
         draw = [[
           local list = {}
           local function chain(links, is_dashed)
             local x, y = 0, 0
             for i, link in ipairs(links:totable()) do
               list[#list + 1] = {link[1], link[2], from = {x, y}, dashed = is_dashed,
-                label = "token " .. i - 1}
+                label = "token " .. i - 1, quantity = "v", turned = not is_dashed and -n * theta
+                or nil, about = {0, 0}}
               x, y = x + link[1], y + link[2]
             end
             return {x, y}
           end
           first, second = chain(forward, true), chain(by_distance, false)
           sum, out = total:totable(), o:totable()
-          list[#list + 1] = {sum[1], sum[2], dashed = true, label = "sum"}
-          list[#list + 1] = {out[1], out[2], turned = -n * theta, label = "sum"}
+          list[#list + 1] = {sum[1], sum[2], dashed = true, label = "ô", quantity = "o"}
+          list[#list + 1] = {out[1], out[2], turned = -n * theta, label = "o", quantity = "o"}
           return plot.arrows(list, {format = format})]],
         claims = {
           { "math.abs(first[1] - sum[1]) + math.abs(first[2] - sum[2]) < 1e-12",

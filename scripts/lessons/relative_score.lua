@@ -4,6 +4,7 @@ return roper.lesson {
   before = [[You can rotate vectors by their position (`rotation`, `general-form`). You know how
     attention uses scores (`why-position`).]],
   after = "You can explain why RoPE's scores depend on positions only through $m - n$.",
+  summary = "Slide two words along the text and prove why their score stays.",
   minutes = 25,
   needs = { "why-position", "rotation", "general-form" },
   notation = {
@@ -122,8 +123,11 @@ return roper.lesson {
             local q, k = placed(m, m - 1)
             local x, y, x2, y2 = q[1]:item(), q[2]:item(), k[1]:item(), k[2]:item()
             between[i] = (math.atan(y2, x2) - math.atan(y, x)) % (2 * math.pi)
-            list[#list + 1] = {x, y, dashed = i == 1, label = "query"}
-            list[#list + 1] = {x2, y2, dashed = i == 1, label = "key", turned = between[i]}
+            local turned = i == 2 and math.rad(100) or nil
+            list[#list + 1] = {x, y, dashed = i == 1, label = "query", quantity = "q",
+              turned = turned}
+            list[#list + 1] = {x2, y2, dashed = i == 1, label = "key", quantity = "k",
+              turned = turned}
           end
           return plot.arrows(list, {format = format})]],
         claims = { { "math.abs(between[2] - between[1]) < 1e-12",
@@ -215,7 +219,7 @@ return roper.lesson {
             instead = { 'weights("rope", start)', "weights(one_sided, start)" } },
           { "math.max(table.unpack(wave)) - math.min(table.unpack(wave)) > 0.01",
             instead = { "weights(one_sided, start)", 'weights("rope", start)' } } },
-        play = { kind = "attention", has_output = false, turns = { "", "q", "qk" },
+        play = { kind = "attention", beside = true, has_output = false, turns = { "", "q", "qk" },
           caption = [[Drag a token: its key rotates, and its score changes. Move all tokens
             together: every arrow rotates, and no score changes. Rotate only the queries: now the
             scores change.]] } } },

@@ -4,6 +4,7 @@ return roper.lesson {
   before = "You know sine and cosine as the coordinates of a point on the unit circle.",
   after = [[You can rotate a pair by hand, add rotations, undo them, and say what a rotation leaves
     unchanged.]],
+  summary = "Turn an arrow by hand, add turns, undo them.",
   minutes = 25,
   needs = { "mask-and-waves" },
   notation = {
@@ -59,7 +60,8 @@ return roper.lesson {
         draw = [[
           local function moved(x, y, degrees)
             local x1, y1 = turn(x, y, degrees)
-            return {x1, y1, dashed = degrees == 0}
+            return {x1, y1, dashed = degrees == 0, about = {0, 0},
+              turned = degrees > 0 and math.rad(degrees) or nil}
           end
           local list = {}
           for _, degrees in ipairs{0, 90} do
@@ -68,7 +70,7 @@ return roper.lesson {
             along.label, up.label, arrow.label = "2 steps", "1 step", "arrow"
             table.move({along, up, arrow}, 1, 3, #list + 1, list)
           end
-          arrow.turned = math.pi / 2
+          arrow.about = nil -- the path of its tip is drawn
           return plot.arrows(list, {format = format})]],
         claims = {
           { "math.abs(arrow[1] - x) + math.abs(arrow[2] - y) < 1e-12",

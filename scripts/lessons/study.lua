@@ -4,6 +4,7 @@ return roper.lesson {
   before = "You know what RoPER does with values, and what for (`why-values`).",
   after = [[You can solve the three tasks of RoPER's study by hand, read its table, and say what
     this project found when it repeated them, and what it could not tell.]],
+  summary = "Solve the study's three puzzles by hand, and read its results.",
   minutes = 40,
   needs = { "why-values" },
   notation = {

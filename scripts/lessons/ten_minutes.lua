@@ -4,6 +4,7 @@ return roper.lesson {
   before = "You know sine and cosine from school, and have heard of attention.",
   after = [[You can say why RoPE rotates queries and keys and why RoPER also rotates values, and can
     write both in about ten lines.]],
+  summary = "Drag a sentence, see what stays, and write both methods in ten lines.",
   minutes = 10,
   needs = {},
   notation = {
@@ -47,8 +48,11 @@ return roper.lesson {
             local q, k = rope:rotate(query, s + 5), rope:rotate(key, s)
             local x, y, x2, y2 = q[1]:item(), q[2]:item(), k[1]:item(), k[2]:item()
             between[i] = (math.atan(y, x) - math.atan(y2, x2)) % (2 * math.pi)
-            list[#list + 1] = {x, y, dashed = i == 1, label = "query"}
-            list[#list + 1] = {x2, y2, dashed = i == 1, label = "key"}
+            local turned = i == 2 and 10 * 0.15 or nil
+            list[#list + 1] = {x, y, dashed = i == 1, label = "query", quantity = "q",
+              turned = turned}
+            list[#list + 1] = {x2, y2, dashed = i == 1, label = "key", quantity = "k",
+              turned = turned}
           end
           return plot.arrows(list, {format = format})]],
         claims = { { "math.abs(between[2] - between[1]) < 1e-12",
@@ -310,15 +314,17 @@ return roper.lesson {
             local x, y = 0, 0
             for i, link in ipairs(links:totable()) do
               list[#list + 1] = {link[1], link[2], from = {x, y}, dashed = is_dashed,
-                label = "token " .. i - 1}
+                label = "token " .. i - 1, quantity = "v", turned = not is_dashed and -math.pi / 2
+                or nil, about = {0, 0}}
               x, y = x + link[1], y + link[2]
             end
             return {x, y}
           end
           first, second = chain(forward, true), chain(by_distance, false)
           sum, out = forward:sum(1):totable(), output:totable()
-          list[#list + 1] = {sum[1], sum[2], dashed = true, label = "sum"}
-          list[#list + 1] = {out[1], out[2], turned = -math.pi / 2, label = "sum"}
+          list[#list + 1] = {sum[1], sum[2], dashed = true, label = "sum", quantity = "o"}
+          list[#list + 1] = {out[1], out[2], turned = -math.pi / 2, label = "output",
+            quantity = "o"}
           return plot.arrows(list, {format = format})]],
         claims = {
           { "math.abs(first[1] - sum[1]) + math.abs(first[2] - sum[2]) < 1e-12",

@@ -3,6 +3,7 @@ return roper.lesson {
   title = "A complete language model",
   before = "You know what attention with RoPER computes (`relative-distance`).",
   after = "You can compute a model and a training step by hand, and train a whole model.",
+  summary = "Compute a training step by hand, then train the whole model.",
   minutes = 35,
   needs = { "why-position", "relative-distance" },
   notation = { { "x_i", "the vector of the model at position $i$: 64 numbers" },

@@ -3,6 +3,7 @@ return roper.lesson {
   title = "Why attention needs positions",
   before = "You can read a sum $Σ$. No knowledge of language models is needed.",
   after = "You can explain why attention to all words of a text ignores their order.",
+  summary = "Swap the words of a sentence and find that attention does not notice.",
   minutes = 15,
   needs = {},
   notation = {

@@ -5,6 +5,7 @@ return roper.lesson {
     depend only on distance (`relative-score`).]],
   after = [[You can derive RoPE from the requirement on scores, and say where the paper makes a
     choice.]],
+  summary = "Find out what else than a rotation the requirement on scores allows.",
   minutes = 30,
   needs = { "rotation", "relative-score" },
   notation = {

@@ -5,6 +5,7 @@ return roper.lesson {
     RoPER once (`ten-minutes`).]],
   after = [[You can give two sentences that RoPE's output cannot tell apart and RoPER's can, and two
     that RoPER's cannot; and you can say how a model with RoPE gets round it.]],
+  summary = "Write two sentences that RoPE's output cannot tell apart.",
   minutes = 30,
   needs = { "ten-minutes", "relative-score" },
   notation = {

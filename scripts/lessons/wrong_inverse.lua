@@ -3,6 +3,7 @@ return roper.lesson {
   title = "Common mistakes, and how shifting the text finds them",
   before = "You know what RoPER should compute (`relative-distance`).",
   after = "You can find seven mistakes with two numbers, before you train anything.",
+  summary = "Find seven mistakes with two numbers, before any training.",
   minutes = 30,
   needs = { "general-form", "relative-distance" },
   notation = {
@@ -112,10 +113,10 @@ return roper.lesson {
           tips = {}
           for by = 0, 3 do
             tips[by + 1] = pair_of(forgotten, by)
-            tips[by + 1].label = "by " .. by
+            tips[by + 1].label, tips[by + 1].quantity = "by " .. by, "o"
           end
           tips[5] = pair_of(right, 3)
-          tips[5].label, tips[5].dashed = "rotated back", true
+          tips[5].label, tips[5].quantity, tips[5].dashed = "rotated back", "o", true
           return plot.arrows(tips, {format = format})]],
         claims = {
           { "math.abs(tips[2][1] - tips[1][1] * math.cos(1) + tips[1][2] * math.sin(1)) < 1e-12",
@@ -181,7 +182,8 @@ return roper.lesson {
             instead = { "scores(", "cached(" } },
           { "math.max(table.unpack(wave)) - math.min(table.unpack(wave)) > 0.01",
             instead = { "cached(", "scores(" } } },
-        play = { kind = "attention", turns = { "qkvvo", "qkv", "qkvO", "qkkvo", "qkvo" },
+        play = { kind = "attention", beside = true,
+          turns = { "qkvvo", "qkv", "qkvO", "qkkvo", "qkvo" },
           caption = [[The shift by hand: choose a mistake and move all tokens together. Do the
             weights stay the same? Does the output $o$? (Rotating the output forward gives the same
             as negated cosines, except for the minus.)]] } },

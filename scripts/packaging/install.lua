@@ -187,7 +187,7 @@ local function plan()
   end
   add(set.moduledir .. "/roper/native.so", set.build .. "/roper/native.so", "755")
   local share = set.prefix .. "/share"
-  for _, name in ipairs(files_in(set.build .. "/library", " lua ")) do
+  for _, name in ipairs(files_in(set.build .. "/library", " lua css ")) do
     add(share .. "/roper/library/" .. name, set.build .. "/library/" .. name)
   end
   add(share .. "/bash-completion/completions/roper", "scripts/completion.bash")

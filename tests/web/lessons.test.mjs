@@ -124,7 +124,6 @@ test("a changed cell says which claims fail, and Reset restores it", inBrowser, 
 test("Ctrl+Enter runs a cell, Stop ends it, and Escape leaves it", inBrowser, async () => {
   const page = await open("rotation");
   await act(page, `change(cells()[0], /[^]*/, "print 'on'\\nwhile true do end");
-      cells()[0].editor.closest("details").open = true;
       cells()[0].editor.focus();`);
   await page.press("Enter", {modifiers: 2});
   await page.until(`document.querySelector(".output").textContent === "on\\n"`);

@@ -23,6 +23,17 @@ function M.user(variable, default)
   return absolute(variable) or home and home .. "/" .. default
 end
 
+--- The places of a file that `make` writes: in a source tree, after `make install`, and in a tree
+--- of luarocks.
+---@param name string such as "native.lua"
+---@return string[] paths
+function M.built(name)
+  return { M.LIBRARY .. "/../../build/library/" .. name,
+    M.LIBRARY .. "/../../../roper/library/" .. name,
+    ("%s/../../../../lib/luarocks/rocks-5.4/roper/%s-1/share/roper/library/%s"):format(M.LIBRARY,
+      require "roper.base.version", name) }
+end
+
 --- The path of a file that persists between sessions.
 ---@param name string
 ---@return string? path below $XDG_STATE_HOME or ~/.local/state; nil without a home folder

@@ -45,11 +45,12 @@ function M.verbatim(text)
   return setmetatable({ text = text }, Verbatim)
 end
 
---- The content of a file of the library, not escaped.
+--- The content of a file of the library, not escaped; of a style, without comments.
 ---@param name string relative to the library's folder
 ---@return table
 function M.asset(name)
-  return M.verbatim(assert(file.read(paths.LIBRARY .. "/" .. name), name))
+  local text = assert(file.read(paths.LIBRARY .. "/" .. name), name)
+  return M.verbatim(name:find "%.css$" and text:gsub("/%*.-%*/", ""):gsub("\n%s+", "\n") or text)
 end
 
 local write

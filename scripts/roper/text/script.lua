@@ -47,7 +47,8 @@ function M.joined(...)
   for _, name in ipairs { ... } do
     add(name, parts, seen)
   end
-  return markup.verbatim(('(() => {\n"use strict";\n%s})();\n'):format(table.concat(parts)))
+  local text = table.concat(parts):gsub("\n%s*//[^\n]*", ""):gsub("\n%s+", "\n") -- for small pages
+  return markup.verbatim(('(() => {\n"use strict";\n%s})();\n'):format(text))
 end
 
 return M

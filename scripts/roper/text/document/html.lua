@@ -1,12 +1,15 @@
 --- Documents as HTML.
+local files = require "roper.system.file"
 local markup = require "roper.text.markup"
 local mathml = require "roper.text.formula.mathml"
+local paths = require "roper.system.paths"
 local tables = require "roper.base.tables"
 local text = require "roper.text.width"
 local h = markup.h
 
 local M = {}
 
+local INSET <const> = 4 -- of lines of code, if the style does not say otherwise
 local SHORT <const> = 24 -- characters up to which a formula in text is not broken
 
 local TAGS <const> = { strong = "b", emphasis = "em", name = "bdi" }
@@ -93,8 +96,9 @@ end
 local function code_lines(lines)
   local list = {}
   for line in (lines .. "\n"):gmatch "[^\n]*\n" do
+    local inset = #line:match "^[> ]*" + 2
     list[#list + 1] = h.span { class = "line", line,
-      style = ("--inset:%dch"):format(#line:match "^[> ]*" + 2) }
+      style = inset ~= INSET and ("--inset:%dch"):format(inset) }
   end
   return list
 end
@@ -171,7 +175,7 @@ function blocks.figure(self, node)
         return tag .. (name and not rest:find(" aria-label=", 1, true) and name or "") .. rest
       end, 1)))
   end
-  return h.figure { ["data-source"] = node.source, picture,
+  return h.figure { ["data-source"] = node.source, h.div { class = "pic", picture },
     node.caption and h.figcaption { self:inline(node.caption) } }
 end
 
@@ -223,7 +227,17 @@ function M.inline(node, href)
   return setmetatable({ href = href }, Renderer):inline(node)
 end
 
---- A whole page in the common style of lessons and the reference.
+-- The fonts of pages, if `make fonts` has written them.
+local function fonts()
+  for _, path in ipairs(paths.built "fonts.css") do
+    local css = files.read(path)
+    if css then
+      return markup.verbatim(css)
+    end
+  end
+end
+
+--- A whole page in the common style.
 ---@param title string
 ---@param tree any
 ---@param options? {style: any, href: fun(code: string): string?} style: CSS after the common style;
@@ -231,7 +245,8 @@ end
 ---@return string html
 function M.page(title, tree, options)
   options = options or {}
-  return markup.document(title, { markup.asset "text/article.css", options.style },
+  return markup.document(title, { fonts(), markup.asset "text/style.css",
+    markup.asset "text/article.css", options.style },
     M.nodes(tree, options.href))
 end
 

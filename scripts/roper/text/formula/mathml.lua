@@ -9,6 +9,9 @@ local M = {}
 local ACCENTS <const> = { ["\u{302}"] = "^", ["\u{303}"] = "~", ["\u{304}"] = "¯" }
 local SIGNS <const> = { ["-"] = "−", ["Σ"] = "∑", ["Π"] = "∏", ["*"] = "∗" }
 
+-- Letters of quantities, which have a colour of their own on pages.
+local QUANTITIES <const> = { q = true, k = true, v = true, o = true }
+
 local function operator(node)
   return h.mo { SIGNS[node.text] or node.text }
 end
@@ -22,9 +25,9 @@ local function element(node)
 end
 
 function ELEMENTS.letter(node)
-  local letter = h.mi { node.text }
-  return node.accent and h.mover { accent = "true", letter,
-    h.mo { stretchy = "false", ACCENTS[node.accent] } } or letter
+  local class = QUANTITIES[node.text] and node.text
+  return node.accent and h.mover { accent = "true", class = class, h.mi { node.text },
+    h.mo { stretchy = "false", ACCENTS[node.accent] } } or h.mi { class = class, node.text }
 end
 
 ELEMENTS.name = ELEMENTS.letter

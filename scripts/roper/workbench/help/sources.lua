@@ -5,17 +5,14 @@ local comment_of = require "roper.workbench.help.comment"
 local diagnostics = require "roper.text.diagnostics"
 local files = require "roper.system.file"
 local options_of = require "roper.options.rows"
+local paths = require "roper.system.paths"
 local registered = require "roper.options.registered"
 local tables = require "roper.base.tables"
 
 local M = {}
 
-local HERE <const> = require("roper.system.paths").LIBRARY
--- The definition file in a source tree, after `make install`, and in a tree of luarocks.
-local NATIVE <const> = { HERE .. "/../../build/library/native.lua",
-  HERE .. "/../../../roper/library/native.lua",
-  ("%s/../../../../lib/luarocks/rocks-5.4/roper/%s-1/share/roper/library/native.lua"):format(HERE,
-    require "roper.base.version") }
+local HERE <const> = paths.LIBRARY
+local NATIVE <const> = paths.built "native.lua"
 
 M.LIBRARY = HERE .. "/init.lua"
 M.ROOT = HERE .. "/../.." -- of the source tree

@@ -21,6 +21,8 @@ local LESSON <const> = options_of.define("Lesson", {
   { "title", "string" },
   { "before", "string", nil, "what the learner can do before the lesson" },
   { "after", "string", nil, "what the learner can do after the lesson" },
+  { "summary", "string?", nil, "what the learner does, for the map of the lessons; by default, "
+    .. "`after`" },
   { "minutes", "size?", nil, "time that the lesson takes" },
   { "needs", "table", {}, "names of the built-in lessons that it builds on", type = "string[]" },
   { "notation", "table", {}, '{"R_m", "the rotation by position m"}: a formula and its meaning in '
@@ -61,7 +63,7 @@ local FIGURE <const> = options_of.define("LessonFigure", {
     .. '= {"cosines(8)", "cosines(9)"}}; if the other code replaces the first, the claim must fail '
     .. "and the picture must change", type = "table[]" },
   { "play", "table?", nil, "interactive figure that pages show instead if scripts are enabled",
-    type = "LessonRotation|LessonClocks|LessonAttention" },
+    type = "LessonAttention|LessonClocks|LessonRotation|LessonSentence" },
 })
 
 local reading -- the file that `read` is loading: {name, is_builtin, lesson}
@@ -200,8 +202,8 @@ local function check_head(where, lesson)
     proses.check(("%s, notation %d"):format(where, i), row[1], formulas.lines)
     proses.check(("%s, notation %d"):format(where, i), row[2])
   end
-  for _, name in ipairs { "title", "before", "after" } do
-    proses.check(("%s, %s"):format(where, name), lesson[name])
+  for _, name in ipairs { "title", "before", "after", "summary" } do
+    proses.check(("%s, %s"):format(where, name), lesson[name] or "")
   end
 end
 
@@ -242,6 +244,7 @@ end
 ---       order = 1, title = "The length of a vector", minutes = 5,
 ---       before = "You know the theorem of Pythagoras.",
 ---       after = "You can compute the length of a vector.",
+---       summary = "Measure an arrow without a ruler.",
 ---       needs = {"rotation"},
 ---       notation = {{"|x|", "the length of $x$"}},
 ---       given = {m = "position"}, -- for identities

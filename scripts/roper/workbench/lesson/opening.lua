@@ -7,6 +7,7 @@ local markup = require "roper.text.markup"
 local play = require "roper.workbench.lesson.play"
 local show = require "roper.workbench.lesson.show"
 local steps = require "roper.workbench.lesson.step"
+local svg = require "roper.workbench.plot.svg"
 
 local M = {}
 
@@ -20,8 +21,9 @@ function M.figure()
   local step, scope = lessons.find(LESSON).steps[1], steps.scope()
   steps.prepare(step, scope)
   local figure = step.figure
+  local style, script = play.assets { figure.play.kind }
   return { html.nodes(show.figure(figure, scope)), play.figure(figure.play,
-    html.inline(document.prose(figure.play.caption))) }, play.assets()
+    html.inline(document.prose(figure.play.caption))) }, { svg.style(), style }, script
 end
 
 --- The same as a JSON object of texts, for pages that are not made by this library.

@@ -1,29 +1,35 @@
---- Self-contained HTML pages of lessons: one page per lesson and an index. A handout has pictures
---- and questions for paper, without answers; slides are in `slides`.
+--- Self-contained HTML pages of lessons: one page per lesson and a map of all. A handout has
+--- pictures and questions for paper, without answers; slides are in `slides`.
 local document = require "roper.text.document"
 local files = require "roper.system.file"
 local html = require "roper.text.document.html"
+local map = require "roper.workbench.lesson.map"
+local margin = require "roper.workbench.lesson.margin"
 local markup = require "roper.text.markup"
 local play = require "roper.workbench.lesson.play"
 local prose = require "roper.workbench.lesson.prose"
+local quantities = require "roper.workbench.lesson.quantity"
 local questions = require "roper.workbench.lesson.question"
 local quiz = require "roper.workbench.lesson.quiz"
+local scripts = require "roper.text.script"
 local show = require "roper.workbench.lesson.show"
 local slides = require "roper.workbench.lesson.slides"
 local sources = require "roper.workbench.lesson.sources"
 local steps = require "roper.workbench.lesson.step"
+local svg = require "roper.workbench.plot.svg"
 local tables = require "roper.base.tables"
 local terms = require "roper.workbench.lesson.terms"
 local h = markup.h
 
 local M = {}
 
-local TITLE <const> = "Rotary position encodings, step by step"
-
 -- Pages of lists.
 local LISTS <const> = { index = "all lessons", sources = "their sources", glossary = "their terms" }
 
-local pages = {} -- set of the names of the lessons whose pages are being written
+local DOT <const> = " · "
+
+local pages = {} -- titles of the lessons whose pages are being written, by name
+local pictures = {} -- the first picture of each of these lessons, by name
 
 local function address(name)
   return pages[name] and name .. ".html"
@@ -33,22 +39,32 @@ local function render(tree)
   return html.nodes(tree, address)
 end
 
--- The picture of a step, and the interactive figure that replaces it if scripts are enabled.
-local function picture(step, scope)
+-- The pictures of a step: those that its predictions answer. The interactive figure takes the place
+-- of the picture if scripts are enabled, or is shown beside it.
+local function figures(lesson, step, scope)
   local figure = step.figure
-  return figure and { show.figure(figure, scope), figure.play
-    and play.figure(figure.play, html.inline(document.prose(figure.play.caption), address)) }
+  if figure then
+    local shown, played = show.figure(figure, scope), figure.play
+    local draw = shown.draw
+    function shown.draw(format)
+      local picture = draw(format)
+      pictures[lesson.name] = pictures[lesson.name] or picture
+      return picture
+    end
+    local still = render(shown)
+    local live = played and play.figure(played, html.inline(quantities.marked(
+      document.prose(played.caption)), address))
+    return { played and played.beside and still, h.div { class = "figures",
+      not (played and played.beside) and still, live } }
+  end
 end
 
--- The code and the checks of a step, folded unless there is a listing to compare with.
+-- The code and the checks of a step, and the same in PyTorch.
 local function results(step, result)
-  if step.python then
-    return { show.results(result), show.python(step) }
-  end
-  local has_code, has_checks = result.transcript[1], result.claims[1] or result.identity
-  local summary = has_code and has_checks and "Code and checks" or has_code and "Code"
-    or has_checks and "Checks"
-  return summary and document.details(summary, show.results(result), "results")
+  local shown = show.results(result)
+  local is_empty = not (result.transcript[1] or result.claims[1] or result.identity)
+  return { not is_empty and h.div { class = "results", render(shown) },
+    render(show.python(step) or {}) }
 end
 
 -- The questions of a list, numbered from `first` on. `where`: head, lesson, step and names.
@@ -60,29 +76,38 @@ local function ask(list, first, where, scope)
 end
 
 local function title(number, step)
-  return document.heading({ number, ". ", document.prose(step.title) }, 2)
+  return render(document.heading({ document.styled("number", ("Step %d"):format(number)), " ",
+    document.prose(step.title) }, 2))
 end
 
--- A step. The first one has its picture after its first paragraph, so that a page opens with it.
--- `mentioned`: the terms of the glossary in the steps before.
-local function section(lesson, number, scope, mentioned)
+local function formula(step)
+  return step.formula and render(document.formula(step.formula))
+end
+
+-- A step: its predictions are above what answers them. `met`: the sources and the terms of the
+-- glossary in the steps before.
+local function section(lesson, number, scope, met)
   local step, where = lesson.steps[number], { lesson = lesson.name, step = number }
   local before = quiz.numbers(scope) -- a prediction cannot use variables of the step
   local result = steps.run(step, scope)
-  local text, shown = show.text(step), picture(step, scope)
-  text[1] = terms.linked(text[1], mentioned)
-  if number == 1 and shown then
-    table.insert(text[1], math.min(2, #text[1] + 1), shown)
+  local text = margin.noted(terms.linked(quantities.paragraphs(step.text), met.terms), met.sources,
+    render)
+  local shown = figures(lesson, step, scope)
+  if number == 1 and #(step.predict or {}) == 0 then -- the page opens with its picture
+    table.insert(text, math.min(2, #text + 1), shown)
     shown = nil
   end
-  return h.section { id = "step-" .. number, render { title(number, step), text,
-    ask(step.predict, 1, tables.merged(where, { head = show.PREDICT, names = before }), scope),
-    shown or false, results(step, result),
+  return h.section { id = "step-" .. number, class = "step", title(number, step), text,
+    formula(step),
+    ask(step.predict, 1, tables.merged(where, { head = show.PREDICT, names = before,
+      is_prediction = true }), scope),
+    shown, results(step, result),
     ask(step.exercise, #(step.predict or {}) + 1, tables.merged(where, { head = show.TRY,
-      names = quiz.numbers(scope) }), scope) } }
+      names = quiz.numbers(scope) }), scope) }
 end
 
--- A step on paper, with room for answers. Lines of Lua are not asked for.
+-- A step on paper, with room for answers. Lines of Lua are not asked for. The figure shows only its
+-- start if there is something to predict.
 local function printed(lesson, number, scope)
   local step, asked = lesson.steps[number], {}
   steps.prepare(step, scope)
@@ -92,85 +117,84 @@ local function printed(lesson, number, scope)
         not question.choices and h.div { class = "room" } }
     end
   end
-  return h.section { id = "step-" .. number, render { title(number, step), show.text(step),
-    step.figure and show.figure(step.figure, scope), asked } }
+  return h.section { id = "step-" .. number, class = "step",
+    ["data-waits"] = step.predict ~= nil and step.predict[1] ~= nil, title(number, step),
+    render { quantities.paragraphs(step.text) }, formula(step), render(asked),
+    step.figure and render(show.figure(step.figure, scope)),
+    step.code and render(document.listing(steps.unindented(step.code))) }
 end
 
--- The picture of a step for the top of the page.
-local function opening(step, number, scope)
-  return render { picture(step, scope), document.paragraph({ "From ",
-    document.link(("step %d"):format(number), "#step-" .. number), "." }, "about") }
+-- The bar that stays, with the steps of a lesson.
+local function bar(lesson)
+  return h.header { class = "bar", h.nav { ["aria-label"] = "Steps of this lesson",
+    h.a { href = "index.html", "Lessons" }, h.span { class = "title", prose.line(lesson.title) },
+    h.span { class = "here", role = "status" },
+    h.ol { class = "steps", tables.map(lesson.steps, function(step, i)
+      return h.li { h.a { href = "#step-" .. i, title = prose.line(step.title), i } }
+    end) } } }
 end
 
--- Links to the previous and the next lesson, and to the index.
-local function navigation(lessons, index, label)
-  local function link(lesson, form)
-    return lesson and h.a { href = lesson.name .. ".html", form:format(lesson.name) } or h.span {}
+local function minutes(lesson)
+  return lesson.minutes and ("%d minutes"):format(lesson.minutes)
+end
+
+-- Links to the previous and the next lesson.
+local function ends(lessons, index)
+  local function link(number, form)
+    local lesson = lessons[number]
+    return lesson and h.a { href = lesson.name .. ".html", h.small { form:format(table.concat({
+      ("Lesson %d"):format(number), minutes(lesson) }, DOT)) }, prose.line(lesson.title) }
+      or h.span {}
   end
-  return h.nav { ["aria-label"] = label, link(lessons[index - 1], "←\u{A0}%s"),
-    h.a { href = "index.html", "All lessons" }, link(lessons[index + 1], "%s\u{A0}→") }
+  return h.footer { h.nav { class = "ends", ["aria-label"] = "Lessons before and after",
+    link(index - 1, "← %s"), link(index + 1, "%s →") } }
 end
 
-local function count_checked(lesson)
-  local count = 0
-  for _, step in ipairs(lesson.steps) do
-    for _, question in ipairs(questions.of(step)) do
-      count = count + (quiz.is_checked(question) and 1 or 0)
-    end
-  end
-  return count
+-- The names of needed lessons, with links.
+local function needed(lesson)
+  return tables.map(lesson.needs, function(name, i)
+    local found = pages[name]
+    return { i > 1 and (i == #lesson.needs and " and " or ", "),
+      found and document.link(found, address(name)) or document.code(name) }
+  end)
 end
 
--- What a lesson needs, and, folded, its goals and notation.
-local function about(lesson)
-  return { document.paragraph(document.prose(prose.demands(lesson)), "about"), document.details(
-    lesson.notation[1] and "Goals and notation" or "Goals",
-    { show.goals(lesson), show.notation(lesson) }, "about") }
+-- The title of a lesson, what it takes and what it teaches.
+local function head(lessons, index, is_printed)
+  local lesson = lessons[index]
+  local after = lesson.after:gsub("^You ", "you ")
+  return h.header { class = "head", render {
+    document.heading(document.prose(lesson.title)),
+    document.paragraph({ lessons[2] and ("Lesson %d of %d%s"):format(index, #lessons, DOT),
+      minutes(lesson), lesson.needs[1] and { lesson.minutes and DOT .. "after " or "After ",
+        needed(lesson) }, ". Afterwards, ", document.prose(after) }, "meta"),
+    is_printed and show.notation(lesson) or document.details("Goals and notation",
+      { show.goals(lesson), show.notation(lesson) }, "about"),
+    not is_printed and quiz.progress(lesson) } }
+end
+
+local function assets(lesson)
+  local style, script = quiz.assets()
+  local play_style, play_script = play.assets(play.kinds(lesson))
+  return { style, play_style }, { script, play_script,
+    h.script { scripts.joined "workbench/lesson/lesson.js" } }
 end
 
 local function lesson_page(lessons, index, form)
-  local lesson, scope, mentioned = lessons[index], steps.scope(), {}
+  local lesson, scope, met = lessons[index], steps.scope(), { sources = {}, terms = {} }
   local is_printed = form == "handout"
-  local sections, has_play, first_picture = {}, false, nil
-  for number, step in ipairs(lesson.steps) do
-    has_play = has_play or step.figure and step.figure.play
-    sections[number] = (is_printed and printed or section)(lesson, number, scope, mentioned)
-    if step.figure and first_picture == nil then -- the first step has its own at the top
-      first_picture = number > 1 and not is_printed and opening(step, number, scope)
-    end
+  local sections, style, script = {}, nil, nil
+  for number in ipairs(lesson.steps) do
+    sections[number] = (is_printed and printed or section)(lesson, number, scope, met)
   end
-  local style, script, play_style, play_script
   if not is_printed then
-    style, script = quiz.assets()
-    if has_play then
-      play_style, play_script = play.assets()
-    end
+    style, script = assets(lesson)
   end
   return html.page(prose.line(lesson.title), {
-    h.header { navigation(lessons, index, "lessons") },
-    h.main { ["data-lesson"] = lesson.name,
-      h.header { render { document.heading(document.prose(lesson.title)),
-        is_printed and { show.goals(lesson), show.notation(lesson) } or about(lesson) },
-        not is_printed and { quiz.progress(lesson.name, count_checked(lesson)),
-          first_picture } },
-      sections },
-    h.footer { navigation(lessons, index, "lessons, below") }, play_script, script },
-    { style = { style, play_style } })
-end
-
-local function index_page(lessons, link)
-  local _, script = quiz.assets()
-  return html.page(TITLE, { h.main { render { document.heading(TITLE),
-    document.paragraph { "Each lesson needs school trigonometry and the lessons listed with it. "
-      .. "Every line with a ✓ was checked when the pages were written. To try a step yourself, "
-      .. "press Run below its code, if the page has this button, or run ",
-      document.code "./roper lesson NAME", " in a terminal." },
-    document.list(tables.map(lessons, function(lesson)
-      return { document.link(document.prose(lesson.title), lesson.name .. ".html"), document.BREAK,
-        document.styled("about", { document.prose(lesson.after), document.BREAK,
-          document.prose(prose.demands(lesson)) }),
-        quiz.progress(lesson.name, count_checked(lesson)) }
-    end), "1", "lessons"), link } }, script })
+    h.a { class = "skip", href = "#main", "To the lesson" }, not is_printed and bar(lesson),
+    h.main { id = "main", ["data-lesson"] = lesson.name, head(lessons, index, is_printed),
+      sections }, not is_printed and ends(lessons, index), script },
+    { style = { svg.style(), markup.asset "workbench/lesson/lesson.css", style } })
 end
 
 --- Writes lessons as HTML pages.
@@ -186,14 +210,17 @@ function M.write(lessons, path, form)
     error(("lesson: %s.html lists %s; rename the file %s.lua"):format(name, LISTS[name], name), 0)
   end
   files.make(path)
-  pages = tables.set(tables.map(lessons, function(lesson) return lesson.name end))
+  pages, pictures = {}, {}
+  for _, lesson in ipairs(lessons) do
+    pages[lesson.name] = prose.line(lesson.title)
+  end
   for i, lesson in ipairs(lessons) do
     files.write(("%s/%s.html"):format(path, lesson.name), form == "slides"
       and slides.page(lesson, address) or lesson_page(lessons, i, form))
   end
   local index = path .. "/index.html"
-  files.write(index, index_page(lessons, { sources.write(lessons, path, address) or false,
-    terms.write(lessons, path, address) or false }))
+  files.write(index, map.page(lessons, { sources.write(lessons, path, address) or false,
+    terms.write(lessons, path, address) or false }, pictures))
   return index
 end
 

@@ -9,8 +9,8 @@ import { readings } from "./quiz/reading.mjs";
   const isNear = (it, expected, within) => it === expected || Math.abs(expected) < Infinity
     && Math.abs(it - expected) <= Math.max(within * Math.abs(expected), 1e-9);
 
-  // The record: for each lesson the ids of its questions that were answered. It stays empty if the
-  // browser keeps no data.
+  // The record: for each lesson the ids of its questions that were answered, and those whose answer
+  // was shown, with "shown " before them. It stays empty if the browser keeps no data.
   const KEY = "roper lessons";
   function load() {
     try {
@@ -33,12 +33,23 @@ import { readings } from "./quiz/reading.mjs";
     return element;
   }
 
+  const add = (lesson, id) => change(lesson, [...new Set(load()[lesson]).add(id)]);
+
+  // A settled question was answered, or its answer was shown.
+  function settle(question, isSettled = true) {
+    question.toggleAttribute("data-settled", isSettled);
+    question.querySelector("details.answer").open = isSettled;
+    if (question.querySelector("button.plain"))
+      question.querySelector("button.plain").hidden = isSettled;
+    question.dispatchEvent(new Event("settled", { bubbles: true }));
+  }
+
   function forget(lesson) {
     change(lesson, []);
-    for (const question of document.querySelectorAll(".question[data-state]")) {
+    for (const question of document.querySelectorAll(".question[data-settled], .question[data-state]")) {
       delete question.dataset.state;
       question.querySelector(".status").textContent = "";
-      question.querySelector("details.answer").open = false;
+      settle(question, false);
     }
     showProgress();
   }
@@ -47,9 +58,11 @@ import { readings } from "./quiz/reading.mjs";
   function showProgress() {
     const record = load();
     for (const line of document.querySelectorAll(".progress")) {
-      const { lesson, count } = line.dataset, answered = record[lesson]?.length ?? 0;
+      const { lesson, count } = line.dataset;
+      const answered = (record[lesson] ?? []).filter((id) => !id.startsWith("shown ")).length;
       line.hidden = answered === 0;
       line.textContent = `${answered} of ${count} questions answered. `;
+      line.closest(".card")?.classList.toggle("done", answered >= Number(count));
       if (line.closest("header")) {
         line.append(make("button", { type: "button", onclick: () => forget(lesson) },
           "Forget my answers"));
@@ -85,16 +98,22 @@ import { readings } from "./quiz/reading.mjs";
     const expected = Number(expect), answer = question.querySelector("details.answer");
     const status = make("p", { className: "status" });
     status.setAttribute("role", "status");
+    question.dataset.live = "";
+    const shower = make("button", { type: "button", className: "plain", onclick() {
+      add(lesson, `shown ${question.id}`);
+      status.replaceChildren();
+      settle(question);
+    } }, "Show without an answer");
 
     function solve(said) {
       question.dataset.state = "right";
-      status.replaceChildren(said);
-      answer.open = true;
+      status.replaceChildren(make("b", {}, said));
+      settle(question);
     }
 
     function refuse(hint) {
       question.dataset.state = "wrong";
-      status.replaceChildren("Not yet. ", ...hint.cloneNode(true).childNodes);
+      status.replaceChildren(make("b", {}, "Not yet."), " ", ...hint.cloneNode(true).childNodes);
     }
 
     function reject(said) {
@@ -106,8 +125,7 @@ import { readings } from "./quiz/reading.mjs";
       if (isRight) {
         solve(kind === "number" && it !== expected
           ? `Right, ${Number(expected.toPrecision(4))}.` : "Right.");
-        const ids = new Set(load()[lesson]).add(question.id);
-        change(lesson, [...ids]);
+        add(lesson, question.id);
         showProgress();
       } else refuse(fitting(question, it) ?? furtherHint(question));
     }
@@ -150,25 +168,33 @@ import { readings } from "./quiz/reading.mjs";
     if (kind === "choice") {
       question.querySelectorAll(".choices > li").forEach((item, i) => {
         const name = item.querySelector("math") && item.textContent;
-        item.append(make("button", { type: "button", ariaLabel: name, onclick() {
+        item.append(make("button", { type: "button", ariaLabel: name, onclick({ currentTarget }) {
+          for (const one of question.querySelectorAll(".choices button"))
+            one.ariaPressed = one === currentTarget;
           judge(i + 1, i + 1 === expected);
         } }, ...item.childNodes));
       });
-      answer.before(status);
+      question.querySelector(".choices").after(shower, status);
     } else {
       const input = make("input", { type: "text", autocomplete: "off", spellcheck: false,
         ariaLabel: "Your answer", placeholder: judgeLine ? "a line of Lua" : "0.5, 1/2 or cos(60°)" });
       const form = make("form", { onsubmit(event) {
         event.preventDefault();
         (judgeLine ? judgeInSession : judgeNumber)(input.value);
-      } }, input, make("button", {}, "Check"));
+      } }, input, make("button", { className: "main" }, "Check"), shower);
       answer.before(form, status);
     }
     if (load()[lesson]?.includes(question.id)) solve("You answered this before.");
+    else if (load()[lesson]?.includes(`shown ${question.id}`)) settle(question);
   }
 
   const { lesson } = document.querySelector("main").dataset;
   for (const question of document.querySelectorAll(".question[data-kind]")) start(question, lesson);
+  for (const question of document.querySelectorAll(".question:not([data-kind])")) {
+    question.querySelector("details.answer").addEventListener("toggle", ({ target }) => {
+      if (target.open && !("settled" in question.dataset)) settle(question);
+    });
+  }
   showProgress();
 
   // Live cells bring a session, which judges lines of Lua.
@@ -177,25 +203,5 @@ import { readings } from "./quiz/reading.mjs";
       question.querySelector("p.check").remove();
       start(question, lesson, detail.judge);
     }
-  });
-
-  // Only what scrolls is a stop of the Tab key.
-  function markScrolling() {
-    for (const box of document.querySelectorAll(".scroll, pre, .formula")) {
-      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-      else box.removeAttribute("tabindex");
-    }
-  }
-  addEventListener("resize", markScrolling);
-  markScrolling();
-
-  // Paper shows all answers, and what else is folded.
-  let folded = [];
-  addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details:not([open])")];
-    for (const part of folded) part.open = true;
-  });
-  addEventListener("afterprint", () => {
-    for (const part of folded) part.open = false;
   });
 })();

@@ -45,21 +45,23 @@ end
 
 --- A question that is answered on the page, if it can be checked there.
 ---@param question table
----@param where {id: string, head: string, lesson: string, step: integer, names: string} id: of the
----   element; head: words before the question; names: from `numbers`
+---@param where {id: string, head: string, lesson: string, step: integer, names: string,
+---   is_prediction: boolean?} id: of the element; head: words above the question; names: from
+---   `numbers`; is_prediction: whether the results of the step wait for it
 ---@param scope table the variables of the lesson
 ---@param render fun(tree: any): any makes page nodes of a document
 ---@return any node
 function M.question(question, where, scope, render)
   local is_number, is_checked = question.kind == "number", M.is_checked(question)
-  return h.div { class = "question", id = where.id, ["data-kind"] = is_checked and question.kind,
+  return h.div { class = where.is_prediction and "question prediction" or "question",
+    id = where.id, ["data-kind"] = is_checked and question.kind,
     ["data-expect"] = is_number and ("%.17g"):format(questions.expected(question, scope))
       or is_checked and question.expect,
     ["data-within"] = is_number and question.within,
     ["data-names"] = is_number and where.names,
     ["data-wanted"] = is_number and questions.wanted(question),
     ["data-check"] = question.check,
-    render(show.question(question, where.head)),
+    h.h3 { (where.head:gsub("%.$", "")) }, render(show.question(question)),
     question.kind ~= "open" and hints(question, render),
     question.check and render(document.paragraph({ "Its answer is a line of Lua: run ",
       document.code(("./roper lesson %s %d"):format(where.lesson, where.step)),
@@ -68,11 +70,16 @@ function M.question(question, where, scope, render)
 end
 
 --- A line for the number of questions that were answered, which quiz.js fills.
----@param lesson string its name
----@param count integer the number of questions that a page can check
+---@param lesson table
 ---@return any node
-function M.progress(lesson, count)
-  return count > 0 and h.p { class = "progress check", hidden = true, ["data-lesson"] = lesson,
+function M.progress(lesson)
+  local count = 0
+  for _, step in ipairs(lesson.steps) do
+    for _, question in ipairs(questions.of(step)) do
+      count = count + (M.is_checked(question) and 1 or 0)
+    end
+  end
+  return count > 0 and h.p { class = "progress check", hidden = true, ["data-lesson"] = lesson.name,
     ["data-count"] = count }
 end
 

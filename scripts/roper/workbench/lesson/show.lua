@@ -2,6 +2,7 @@
 local document = require "roper.text.document"
 local output = require "roper.workbench.plot.output"
 local proses = require "roper.workbench.lesson.prose"
+local quantities = require "roper.workbench.lesson.quantity"
 local questions = require "roper.workbench.lesson.question"
 local report = require "roper.identity.report"
 local steps = require "roper.workbench.lesson.step"
@@ -27,18 +28,20 @@ local function on_terminal(figure, scope)
   return table.concat(lines)
 end
 
---- A figure of a step that was run.
-function M.figure(figure, scope)
+--- A figure of a step that was run. On a page, its picture is without a style, which the page has.
+---@param caption string? prose; that of the figure by default
+function M.figure(figure, scope, caption)
   return document.figure(function(format)
-    return format == "svg" and steps.draw(figure, scope, "svg") or on_terminal(figure, scope)
-  end, document.prose(figure.caption), steps.unindented(figure.draw))
+    return format ~= "svg" and on_terminal(figure, scope)
+      or (steps.draw(figure, scope, "svg"):gsub("<style>.-</style>", "", 1))
+  end, quantities.marked(document.prose(caption or figure.caption)), steps.unindented(figure.draw))
 end
 
 --- A question with its choices.
----@param head string words before it
+---@param head string? words before it
 function M.question(question, head)
-  return { document.paragraph { document.styled("emphasis", head), " ",
-      document.prose(question.question) },
+  local prose = document.prose(question.question)
+  return { document.paragraph(head and { document.styled("emphasis", head), " ", prose } or prose),
     question.choices and document.list(tables.map(question.choices, function(choice)
       return document.prose(choice)
     end), "a", "choices") }
@@ -52,7 +55,7 @@ end
 
 --- The text and the formula of a step.
 function M.text(step)
-  return { document.paragraphs(step.text), step.formula and document.formula(step.formula) }
+  return { quantities.paragraphs(step.text), step.formula and document.formula(step.formula) }
 end
 
 --- The title, the text and the formula of a step in the terminal.

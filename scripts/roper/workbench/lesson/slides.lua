@@ -7,6 +7,7 @@ local prose = require "roper.workbench.lesson.prose"
 local questions = require "roper.workbench.lesson.question"
 local show = require "roper.workbench.lesson.show"
 local steps = require "roper.workbench.lesson.step"
+local svg = require "roper.workbench.plot.svg"
 local h = markup.h
 
 local M = {}
@@ -52,9 +53,7 @@ end
 
 -- The picture of a step, and the interactive figure that replaces it if scripts are enabled.
 local function picture(figure, scope)
-  return { document.figure(function()
-    return steps.draw(figure, scope, "svg")
-  end, document.prose(M.shortened(figure.caption))), figure.play
+  return { show.figure(figure, scope, M.shortened(figure.caption)), figure.play
     and play.figure(figure.play, html.inline(document.prose(M.shortened(figure.play.caption)))) }
 end
 
@@ -98,11 +97,11 @@ function M.page(lesson, address)
         one[1], one[2] }, address) }
     end
   end
-  local style, script = play.assets()
+  local style, script = play.assets(play.kinds(lesson))
   return html.page(prose.line(lesson.title), { h.main { all },
     h.nav { class = "number", ["aria-label"] = "slides" }, script,
     h.script { markup.asset "workbench/lesson/slides.js" } },
-    { style = { style, markup.asset "workbench/lesson/slides.css" } })
+    { style = { svg.style(), style, markup.asset "workbench/lesson/slides.css" } })
 end
 
 return M

@@ -22,10 +22,17 @@ local FIELDS <const> = options_of.define("plot.Arrow", {
     type = "tensor|number[]" },
   { "label", "string?", nil, "beside the arrow, or below the plot in the terminal; arrows with the "
     .. "same label share a colour" },
+  { "quantity", { "x", "q", "k", "v", "o" }, "x", "what the arrow is; a query, key, value or "
+    .. "output has its own colour and, in files, its own head" },
   { "dashed", "boolean", false },
   { "turned", "number?", nil, "the angle, in radians, by which the arrow has been rotated about "
     .. "its tail; the path of its tip is then drawn too" },
+  { "about", "any?", nil, "{x, y}, the centre of this rotation, if it is not the tail; no path is "
+    .. "drawn then", type = "tensor|number[]" },
 })
+
+-- Numbers of the colours of quantities.
+local COLORS <const> = { q = 1, k = 2, v = 3, o = 4 }
 
 --- Returns the arc from one tip to another around a centre.
 ---@param x1 number from the centre to the first tip
@@ -142,18 +149,23 @@ function M.series(list)
       x0, y0 = pair(what .. ": from", arrow.from)
     end
     local x, y, turned = arrow.x, arrow.y, arrow.turned
-    local index = indices[arrow.label]
+    local index = COLORS[arrow.quantity] or indices[arrow.label]
     if not index then
       count = count + 1
       index = (count - 1) % #color.SERIES + 1
       indices[arrow.label or i] = index
     end
-    if turned then
+    local centre
+    if turned and arrow.about ~= nil then
+      centre = { pair(what .. ": about", arrow.about) }
+    elseif turned then
       local c, s = math.cos(turned), math.sin(turned)
       local arc_x, arc_y = M.arc(x * c + y * s, y * c - x * s, x, y, turned, x0, y0)
-      add(index, arc_x, arc_y, { thin = true })
+      centre = { x0, y0 }
+      add(index, arc_x, arc_y, { thin = true, trail = true, quantity = arrow.quantity })
     end
     add(index, { x0, x0 + x }, { y0, y0 + y }, { style = "arrow", dashed = arrow.dashed,
+      quantity = arrow.quantity, turned = turned and { turned, centre[1], centre[2] },
       label = arrow.label and text.clean(arrow.label) })
   end
   local marks = marks_of(series)

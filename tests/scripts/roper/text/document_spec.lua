@@ -110,8 +110,8 @@ describe("a document", function()
       return format == "svg" and "<?xml version='1'?>\n<svg></svg>" or "▁▂\n"
     end, "drawn")
     assert.equal("▁▂\ndrawn\n", shown(tree))
-    assert.equal('<figure><svg aria-label="drawn"></svg><figcaption>drawn</figcaption></figure>',
-      page(tree))
+    assert.equal('<figure><div class="pic"><svg aria-label="drawn"></svg></div>'
+      .. "<figcaption>drawn</figcaption></figure>", page(tree))
   end)
 end)
 

@@ -8,7 +8,7 @@ local public = require "roper.base.public"
 local tables = require "roper.base.tables"
 local h = markup.h
 
-local M = {}
+local M = { style = "clocks.css", script = "clocks.mjs" }
 
 local PAIR_COUNTS <const> = { smallest = 16, largest = 64 } -- clocks that fit into a picture
 local OFF <const> = 1e-9 -- largest error of a score

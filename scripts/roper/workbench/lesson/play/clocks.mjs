@@ -3,6 +3,7 @@
 import {clamp} from "./layout.mjs";
 import {animate} from "./motion.mjs";
 import {frequencies} from "./numbers.mjs";
+import {startAll} from "./start.mjs";
 import {arrow, line, make} from "./svg.mjs";
 
 const PLAYED = {
@@ -74,7 +75,7 @@ function chart({curve, old, reached, distance, score, most, farthest}, width, to
   return {shapes, height: HEIGHT + 24};
 }
 
-export function startClocks(figure, {farthest}) {
+function startClocks(figure, {farthest}) {
   const find = (selector) => figure.querySelector(selector);
   const stage = find(".stage"), drawing = find(".stage svg"),
         heads = JSON.parse(stage.dataset.heads);
@@ -152,3 +153,5 @@ export function startClocks(figure, {farthest}) {
   tell(0);
   new ResizeObserver(() => draw(Number(slider.value))).observe(stage);
 }
+
+startAll(["clocks"], startClocks);

@@ -1,9 +1,7 @@
-// Interactive figures: recomputes and shows their numbers when a control changes. Without this
-// script, pages show static pictures.
-import {startClocks} from "./clocks.mjs";
+// Figures of numbers: recomputes and shows them when a control changes.
 import {watchMotion} from "./motion.mjs";
 import {kinds} from "./numbers.mjs";
-import {startSentence} from "./sentence.mjs";
+import {startAll} from "./start.mjs";
 import {watchTokens} from "./tokens.mjs";
 
 function format(value, digits = 3) {
@@ -58,14 +56,4 @@ function startNumbers(figure, given) {
   update();
 }
 
-const starts = {
-  clocks: startClocks,
-  sentence: startSentence
-};
-
-for (const figure of document.querySelectorAll(".play")) {
-  const given = JSON.parse(figure.dataset.play);
-  if (!given.beside) figure.previousElementSibling.hidden = true;
-  figure.hidden = false;
-  (starts[given.kind] ?? startNumbers)(figure, given);
-}
+startAll(["attention", "rotation"], startNumbers);

@@ -5,14 +5,16 @@ local core = require "roper.core"
 local markup = require "roper.text.markup"
 local options_of = require "roper.options.rows"
 local script = require "roper.text.script"
-local svg = require "roper.workbench.plot.svg"
 local tables = require "roper.base.tables"
 local h = markup.h
 
 local M = {}
 
+local FOLDER <const> = "workbench/lesson/play/"
+
 -- Each kind has the rows of its options; `lists`, what the entries of options that are lists must
--- be, {description, predicate}; `draw`; and, if lists must have certain lengths, `counts`.
+-- be, {description, predicate}; `draw`; if lists must have certain lengths, `counts`; and the names
+-- of its `style` and of its `script`, if it is not that of figures of numbers.
 local KINDS <const> = {
   attention = require "roper.workbench.lesson.play.attention",
   clocks = require "roper.workbench.lesson.play.clocks",
@@ -62,14 +64,27 @@ function M.figure(play, caption)
     h.figcaption { caption } }
 end
 
---- The style and the script that pages with interactive figures need.
+--- The kinds of the interactive figures of a lesson.
+---@return string[] kinds
+function M.kinds(lesson)
+  return tables.keys(tables.set(tables.map(lesson.steps, function(step)
+    return step.figure and step.figure.play and step.figure.play.kind
+  end)))
+end
+
+--- The style and the script of interactive figures.
+---@param kinds string[]
 ---@return any style
 ---@return any script
-function M.assets()
-  return { svg.style(), markup.asset "workbench/lesson/play/play.css",
-    markup.asset "workbench/lesson/play/sentence.css",
-    markup.asset "workbench/lesson/play/clocks.css" },
-    h.script { script.joined "workbench/lesson/play/figures.mjs" }
+function M.assets(kinds)
+  local styles, scripts = {}, {}
+  for _, name in ipairs(kinds) do
+    local kind = KINDS[name]
+    styles[#styles + 1] = kind.style and markup.asset(FOLDER .. kind.style) or nil
+    scripts[FOLDER .. (kind.script or "figures.mjs")] = true
+  end
+  return kinds[1] and { markup.asset(FOLDER .. "play.css"), styles },
+    kinds[1] and h.script { script.joined(table.unpack(tables.keys(scripts))) }
 end
 
 return M

@@ -30,8 +30,8 @@ export function whenSeen(element, run) {
   }, {threshold: 0.6}).observe(element);
 }
 
-// Plays the animation of a figure, show(progress), when its button is pressed, and once when it
-// comes into view.
+// Plays the animation of a figure, show(progress), when its button is pressed, and once when the
+// predictions above it are settled.
 export function watchMotion(figure, show) {
   const MILLISECONDS = 2500;
   let begin;
@@ -44,5 +44,5 @@ export function watchMotion(figure, show) {
   };
   const play = () => begin === undefined && requestAnimationFrame(frame);
   figure.querySelector(".motion").addEventListener("click", play);
-  if (!calm.matches) whenSeen(figure, play);
+  figure.addEventListener("opened", () => calm.matches || play());
 }

@@ -6,7 +6,7 @@ local tables = require "roper.base.tables"
 local h = require("roper.text.markup").h
 require "roper.workbench.lesson.play.parts" -- defines LessonPlay
 
-local M = {}
+local M = { style = "sentence.css", script = "sentence.mjs" }
 
 local FEWEST <const>, MOST <const> = 2, 6 -- words
 

@@ -7,6 +7,7 @@ import {animate, whenSeen} from "./motion.mjs";
 import {fillRow, outputPicture, pictureName, sumPicture} from "./results.mjs";
 import {moved, say, verdict, wordName} from "./say.mjs";
 import {picture, placing} from "./stage.mjs";
+import {startAll} from "./start.mjs";
 import {compare, table} from "./verdict.mjs";
 import {word} from "./word.mjs";
 
@@ -20,7 +21,7 @@ const TIMES = {
 const TRAIL = 24, LONGEST = 12; // points of a trail, and positions: a full turn
 const FIRST_MOVE = 6; // positions
 
-export function startSentence(figure, given) {
+function startSentence(figure, given) {
   const find = (selector) => figure.querySelector(selector);
   const all = (selector) => [...figure.querySelectorAll(selector)];
   const stage = find(".stage"), drawing = find(".stage svg"), rows = find(".scores tbody");
@@ -328,3 +329,5 @@ export function startSentence(figure, given) {
     if (!touched.signal.aborted) glide({start: FIRST_MOVE, gaps: [...state.gaps]}, TIMES.opening);
   });
 }
+
+startAll(["sentence"], startSentence);

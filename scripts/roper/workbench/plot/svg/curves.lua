@@ -8,6 +8,12 @@ local tags = require "roper.workbench.plot.svg.tag"
 local TICKS <const> = 5 -- approximate number of ticks of an axis
 local LONG <const> = 24 -- pixels; shorter arrows have smaller heads
 
+-- Heads of arrows from their tip at 0 to the left: each quantity has its own, so that the colour is
+-- not needed.
+local HEADS <const> = { q = "M1 0L-11 4.5V-4.5Z",
+  k = "M1 0L-11 5.5L-9.5 4L-2.5 0L-9.5 -4L-11 -5.5Z",
+  v = "M1 0L-5 4.5L-11 0L-5 -4.5Z", o = "M1 0L-15 6.5V-6.5Z" }
+
 -- Returns a path through the points, interrupted at gaps. The `h0` makes a single point visible as
 -- a dot.
 local function path(count, place)
@@ -63,8 +69,8 @@ local function is_lone(series)
 end
 
 local function line(series, place)
-  local classes, lone = { "line", marks.class(series.index) }, is_lone(series)
-  for _, class in ipairs { "thin", "dotted" } do
+  local classes, lone = { "line", marks.classes(series) }, is_lone(series)
+  for _, class in ipairs { "thin", "dotted", "trail" } do
     classes[#classes + 1] = series[class] and not lone and class or nil
   end
   classes[#classes + 1] = lone and "dot"
@@ -110,9 +116,26 @@ local function arrow_head(series, place)
   local x1, y1 = place(series.x[1], series.y[1])
   local x2, y2 = place(series.x[2], series.y[2])
   local scale = math.min(1, ((x2 - x1) ^ 2 + (y2 - y1) ^ 2) ^ 0.5 / LONG)
-  return scale > 0 and h.path { class = marks.class(series.index), d = "M1 0L-11 4.5V-4.5Z",
+  return scale > 0 and h.path { class = marks.classes(series),
+    d = HEADS[series.quantity] or HEADS.q,
     transform = ("translate(%.1f %.1f)rotate(%.1f)scale(%.3g)"):format(x2, y2,
       math.deg(math.atan(y2 - y1, x2 - x1)), scale) }
+end
+
+-- Returns the elements of a series. Those in the class "now" are what a page shows after a
+-- prediction: all but the dashed arrows before a motion. An arrow that was rotated has the angle
+-- and the centre of its way back, for pages that show the motion.
+local function drawn(figure, series, place)
+  local parts = series.style == "points" and points(figure, series, place)
+    or { line(series, place), series.style == "arrow" and arrow_head(series, place) }
+  local turned = series.turned
+  if series.style == "arrow" and series.dashed then
+    return parts
+  elseif not turned then
+    return h.g { class = "now", parts }
+  end
+  return h.g { class = "now turned", parts, style = ("--back:%.6gdeg;--about:%.1fpx %.1fpx"):format(
+    math.deg(turned[1]), place(turned[2], turned[3])) }
 end
 
 -- Returns the labels of the series, each at the mean height at which its lines end.
@@ -158,8 +181,7 @@ return function(figure)
     end
     for i, series in ipairs(figure.series) do
       areas[#areas + 1] = (series.band or series.low) and band(series, place) or nil
-      lines[i] = series.style == "points" and points(figure, series, place)
-        or { line(series, place), series.style == "arrow" and arrow_head(series, place) }
+      lines[i] = drawn(figure, series, place)
     end
     return { h.svg { viewBox = ("0 0 %.6g %.6g"):format(width, height),
       preserveAspectRatio = "none", class = figure.is_ranged and "clipped", grid, areas, lines,

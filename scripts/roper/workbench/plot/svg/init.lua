@@ -156,8 +156,9 @@ function M.render(figure)
   end
   local fit = math.floor(width / EM / LETTER) - 2
   return '<?xml version="1.0" encoding="utf-8"?>\n' .. markup.render(h.svg {
-    xmlns = "http://www.w3.org/2000/svg", class = "chart", role = "img", width = width,
-    height = height, viewBox = ("0 0 %d %d"):format(width, height), ["font-size"] = EM,
+    xmlns = "http://www.w3.org/2000/svg", class = "chart " .. figure.kind, role = "img",
+    width = width, height = height, viewBox = ("0 0 %d %d"):format(width, height),
+    ["font-size"] = EM,
     h.style { M.style() },
     h.rect { class = "paper", width = "100%", height = "100%" },
     figure.title ~= "" and h.text { class = "title", x = SIDE .. "em", y = "1.6em",

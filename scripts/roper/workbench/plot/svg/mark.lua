@@ -23,6 +23,14 @@ function M.class(index)
   return "s" .. (index - 1) % #MARKS + 1
 end
 
+--- Returns the CSS classes that set the colour of a series: that of its number, and that of its
+--- quantity if it has one.
+---@param series table with index and perhaps quantity
+function M.classes(series)
+  local quantity = series.quantity
+  return M.class(series.index) .. (quantity and quantity ~= "x" and " " .. quantity or "")
+end
+
 --- Returns the CSS class that dashes the lines of a series; nil for solid ones.
 ---@param index integer number of the series
 function M.dashes(index)

@@ -81,9 +81,10 @@ function M.draw(figure, place, width, height)
         end
       end
       boxes[#boxes + 1] = best
-      texts[#texts + 1] = h.text { class = "tag " .. marks.class(series.index),
+      texts[#texts + 1] = h.g { class = series.turned and "now late" or not series.dashed and "now",
+        h.text { class = "tag " .. marks.classes(series),
         x = ("%.1f"):format(best[1]), y = ("%.1f"):format(best[2]), dy = ".35em",
-        ["text-anchor"] = "middle", label ~= series.label and h.title { series.label }, label }
+        ["text-anchor"] = "middle", label ~= series.label and h.title { series.label }, label } }
     end
   end
   return texts

@@ -25,12 +25,13 @@ describe("formula.mathml", function()
       ["(-x, -y)^-"] = '<msup><mo fence="true" form="prefix" stretchy="false">(</mo>'
         .. '<mo form="prefix">−</mo><mi>x</mi><mo>,</mo><mo form="prefix">−</mo><mi>y</mi>'
         .. '<mo fence="true" form="postfix" stretchy="false">)</mo><mo form="infix">−</mo></msup>',
-      ["Σ_i v"] = "<munder><mo>∑</mo><mi>i</mi></munder><mi>v</mi>",
+      ["Σ_i v"] = '<munder><mo>∑</mo><mi>i</mi></munder><mi class="v">v</mi>',
+      ["q k"] = '<mi class="q">q</mi><mspace width="0.17em"></mspace><mi class="k">k</mi>',
       ["Σ_i^T"] = "<munderover><mo>∑</mo><mi>i</mi><mi>T</mi></munderover>",
       ["cos mθ"] = '<mi>cos</mi><mspace width="0.17em"></mspace><mi>m</mi><mi>θ</mi>',
       ['m "and" n'] = '<mi>m</mi><mspace width="0.3em"></mspace><mtext>and</mtext>'
         .. '<mspace width="0.3em"></mspace><mi>n</mi>',
-      ["ô"] = '<mover accent="true"><mi>o</mi><mo stretchy="false">^</mo></mover>',
+      ["ô"] = '<mover accent="true" class="o"><mi>o</mi><mo stretchy="false">^</mo></mover>',
       ["-x"] = '<mo form="prefix">−</mo><mi>x</mi>',
       ["{1}/{n}"] = "<mfrac><mn>1</mn><mi>n</mi></mfrac>",
       ["1/n"] = "<mn>1</mn><mo>/</mo><mi>n</mi>",

@@ -158,7 +158,7 @@ describe("questions on pages", function()
       question.querySelector("form").requestSubmit();
     });]])
     assert.truthy(answered:find(">1 of %d+ questions answered%. <button"))
-    assert.truthy(answered:find('data%-state="right".-<p class="status"[^>]*>Right%.'))
+    assert.truthy(answered:find('data%-state="right".-<p class="status"[^>]*><b>Right%.'))
     assert.truthy(load():find('>1 of %d+ questions.*data%-state="right"'))
     local forgotten = load([[addEventListener("load", () =>
       document.querySelector(".progress button").click());]])

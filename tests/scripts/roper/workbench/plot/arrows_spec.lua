@@ -150,7 +150,8 @@ describe("plot.arrows", function()
     refuses("arrow 2: expected two numbers, x and y, got 1", { { 1, 2 }, { x = 1 } })
     refuses("arrow 1: expected finite numbers, got nan or inf", { { 1, 1 / 0 } })
     refuses("arrow 1: from: expected two numbers, x and y, got 1", { { 1, 2, from = { 1 } } })
-    refuses("arrow 1: unknown option dash; it takes dashed, from, label, turned, x, y",
+    refuses("arrow 1: unknown option dash; it takes about, dashed, from, label, quantity, "
+      .. "turned, x, y",
             { { 1, 2, dash = true } })
     refuses("expected at most 64 arrows, got 65", core.zeros({ 65, 2 }))
   end)

@@ -118,6 +118,9 @@ async function use(page) {
     await drag(".grip", 0, -60);
   }
   await click(".back");
+  // The next moves are no full turns, however far the drags went.
+  await press(".grip", 0, "Home");
+  await press(".word", 4, "ArrowRight");
   await press(".grip", 0, "End");
   await click("[data-step]", 0);
   await click(".far");
