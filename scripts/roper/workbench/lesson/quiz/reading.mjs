@@ -36,7 +36,7 @@ class Reader {
     Object.assign(this, {tokens, isKnown});
   }
 
-  // Is the token at i the name of a function of school that is not a number of the lesson or a field?
+  // Is the token at i a function of school, and neither a number of the lesson nor a field?
   isFunction(i) {
     const token = this.tokens[i];
     return (ONE_ARGUMENT.has(token) || OTHERS.has(token)) && this.tokens[i - 1] !== "."
