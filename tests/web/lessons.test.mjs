@@ -250,3 +250,58 @@ test("a page loads nothing but its own files and runs no other script", inBrowse
   });
   await page.close();
 });
+
+// The roles and texts of controls that screen readers would announce without a name.
+async function nameless(page) {
+  const {nodes} = await page.send("Accessibility.getFullAXTree");
+  const CONTROLS =
+    new Set(["button", "checkbox", "combobox", "link", "radio", "searchbox", "slider", "textbox"]);
+  return nodes
+    .filter(({ignored, role, name}) => !ignored && CONTROLS.has(role.value) && !name?.value?.trim())
+    .map(({role}) => role.value);
+}
+
+test("all pages fit into windows of any width, and name their controls", inBrowser, async () => {
+  const pages = fs.readdirSync(path.join(folder, "lessons"));
+  for (const name of pages) {
+    const page = await browser.page(server.address);
+    for (const width of [360, 400, 1000, 1500]) {
+      await page.size(width, 900);
+      await page.open(`lessons/${name}`);
+      await page.until("document.readyState === 'complete'");
+      const beyond = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+      assert.ok(beyond <= 0, `${name}, ${width} pixels: ${beyond} pixels beyond the window`);
+    }
+    assert.deepEqual(await nameless(page), [], name);
+    await close(page);
+  }
+});
+
+test("a figure and the output of code wait for the predictions above them", inBrowser, async () => {
+  const page = await open("relative-distance");
+  const look = (step) => act(page, `
+    const section = document.getElementById("step-${step}");
+    const shown = (selector) => all(selector, section).filter((one) => one.checkVisibility({visibilityProperty: true})).length;
+    return { now: shown(".chart .now") > 0, claims: shown("p.claim") > 0, output: shown(".output") > 0,
+      enabled: all(".figures input", section).every(({disabled}) => !disabled) };`);
+  const done = {now: true, claims: true, output: true, enabled: true};
+  const waits = {now: false, claims: false, output: false, enabled: false};
+  assert.deepEqual(await look(2), waits);
+  const answer = (text) => act(page, `
+    const question = document.querySelector("#step-2 .question");
+    question.querySelector("input").value = "${text}";
+    question.querySelector("form").requestSubmit();`);
+  await answer("4");
+  assert.deepEqual(await look(2), waits);
+  await answer("-4");
+  assert.deepEqual(await look(2), done);
+  assert.deepEqual(await look(3), waits);
+  await act(page, `document.querySelector("#step-3 .plain").click()`);
+  assert.deepEqual(await look(3), done);
+  await page.open("lessons/relative-distance.html");
+  await page.until("document.body?.dataset.state === 'ready'");
+  assert.deepEqual(await look(3), done, "the browser keeps what was shown");
+  assert.match(
+    await page.evaluate("document.querySelector('.here').textContent"), /^3 predictions to make$/);
+  await close(page);
+});

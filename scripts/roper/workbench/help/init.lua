@@ -117,7 +117,9 @@ end
 ---@param globals table of the session
 ---@return string
 function M.text(name, globals)
-  if name:lower():gsub("^from ", "") == "pytorch" then
+  if name == "notation" then
+    return render(require("roper.text.notation").document())
+  elseif name:lower():gsub("^from ", "") == "pytorch" then
     return render(require("roper.workbench.help.pytorch").page())
   end
   local value = value_of(name, globals)
@@ -146,7 +148,8 @@ end
 --- formula and an example; for a module or a class its contents. Without an argument, describes the
 --- library.
 ---
---- In a session, `?name` does the same. `?pytorch` lists what to write instead of PyTorch.
+--- In a session, `?name` does the same. `?pytorch` lists what to write instead of PyTorch, and
+--- `?notation` the letters of the lessons.
 ---
 --- Errors: the name is unknown; the message suggests the nearest name.
 ---

@@ -63,7 +63,7 @@ local FIGURE <const> = options_of.define("LessonFigure", {
     .. '= {"cosines(8)", "cosines(9)"}}; if the other code replaces the first, the claim must fail '
     .. "and the picture must change", type = "table[]" },
   { "play", "table?", nil, "interactive figure that pages show instead if scripts are enabled",
-    type = "LessonAttention|LessonClocks|LessonRotation|LessonSentence" },
+    type = "LessonRotation|LessonClocks|LessonAttention" },
 })
 
 local reading -- the file that `read` is loading: {name, is_builtin, lesson}

@@ -3,7 +3,7 @@
 local document = require "roper.text.document"
 local html = require "roper.text.document.html"
 local markup = require "roper.text.markup"
-local notation = require "roper.workbench.lesson.notation"
+local notation = require "roper.text.notation"
 local prose = require "roper.workbench.lesson.prose"
 local quiz = require "roper.workbench.lesson.quiz"
 local svg = require "roper.workbench.plot.svg"

@@ -18,6 +18,7 @@ in _; earlier values are in _1 and _2. Input may span lines; Ctrl-C cancels it.
   ??roper.randn   shows the source
   apropos "mask"  searches the documentation
   ?pytorch        lists what to write instead of PyTorch
+  ?notation       lists the letters of the lessons
   who             lists your variables
   %time f(x)      runs Lua and prints the time it took
   %bench f(x)     runs it many times and prints the median and the spread

@@ -1,4 +1,4 @@
---- The letters that mean the same in all lessons, for the map of the lessons and `?notation`.
+--- The letters of the lessons, for their map and `?notation`. Each lesson also lists its own.
 local document = require "roper.text.document"
 local tables = require "roper.base.tables"
 
@@ -16,6 +16,9 @@ M.ROWS = {
   { "R_{n-m}", "the rotation by the distance from the query" },
   { "d", "the number of features of a vector: $d/2$ pairs" },
   { "x · y", "the dot product, $x₁ y₁ + x₂ y₂ + …$" },
+  { "n, i", "in the derivation of RoPER, as on labml's page: the positions of the query and of a "
+    .. "value" },
+  { "i, j", "in the equation of all families: the positions of the query and of a key" },
 }
 
 --- The notation as a table.
@@ -26,8 +29,9 @@ function M.document(is_folded)
     rows = tables.map(M.ROWS, function(row)
       return { document.math(row[1]), document.prose(row[2]) }
     end) }
-  return is_folded and document.details("The letters in all lessons", list, "about")
-    or { document.paragraph "The letters in all lessons:", list }
+  return is_folded and document.details("Notation", list, "about")
+    or { document.heading "Notation", list,
+      document.paragraph "Each lesson lists its own letters below Goals and notation." }
 end
 
 return M

@@ -1,0 +1,103 @@
+require("roper")
+local html = require("tests.html")
+local lessons = require("roper.workbench.lesson")
+local map = require("roper.workbench.lesson.map")
+local page = require("roper.workbench.lesson.page")
+local scratch = require("tests.scratch")
+local tables = require("roper.base.tables")
+
+local LARGEST <const> = 180 * 1024 -- bytes of a page without fonts
+
+describe("the map of the lessons", function()
+  local all, text
+
+  setup(function()
+    scratch.create()
+    all = lessons.all()
+    page.write(all, scratch.path("site"))
+    text = scratch.read(scratch.path("site/index.html"))
+  end)
+  teardown(scratch.remove)
+
+  it("shows what each lesson takes and needs, with a picture of its own figure", function()
+    html.check(text)
+    local seen = {}
+    for number, lesson in ipairs(all) do
+      local card = text:match(('<article [^>]*id="lesson%%-%d".-</article>'):format(number))
+      assert.truthy(card:find(('href="%s.html"'):format(lesson.name), 1, true))
+      assert.truthy(lesson.summary and lesson.minutes, lesson.name)
+      assert.truthy(card:find(("%d minutes"):format(lesson.minutes), 1, true), lesson.name)
+      local needs = {}
+      for other in card:gmatch('href="#lesson%-(%d+)"') do
+        needs[#needs + 1] = all[tonumber(other)].name
+      end
+      assert.same(lesson.needs, needs)
+      local picture = card:match('<span class="thumb"><svg.-</span>')
+      assert.truthy(picture and picture:find("<path", 1, true), lesson.name)
+      assert.is_nil(picture:find("<text", 1, true))
+      assert.is_nil(seen[picture], lesson.name)
+      seen[picture] = true
+    end
+  end)
+
+  it("has a line of the lessons that others need, and branches after the last need", function()
+    local is_needed, at = {}, {}
+    for number, lesson in ipairs(all) do
+      at[lesson.name] = number
+      for _, name in ipairs(lesson.needs) do
+        is_needed[name] = true
+      end
+    end
+    local branches = 0
+    for station in text:gmatch('<li class="station.-</li>') do
+      local first
+      for number in station:gmatch('id="lesson%-(%d+)"') do
+        local lesson = all[tonumber(number)]
+        if not first then
+          first = tonumber(number)
+          assert.is_true(is_needed[lesson.name] or not lesson.needs[1], lesson.name)
+        else
+          branches = branches + 1
+          assert.is_nil(is_needed[lesson.name], lesson.name)
+          assert.equal(first, math.max(table.unpack(tables.map(lesson.needs, function(name)
+            return at[name]
+          end))), lesson.name)
+        end
+      end
+    end
+    assert.is_true(branches >= 9, branches)
+  end)
+
+  it("has three ways through the lessons, with their times", function()
+    local times = {}
+    for path, time in text:gmatch('data%-path="([%d ]+)".-<em>(.-)</em>') do
+      local sum = 0
+      for number in path:gmatch("%d+") do
+        sum = sum + all[tonumber(number)].minutes
+      end
+      times[#times + 1] = { sum, time }
+    end
+    assert.same({ 10, "1 lesson" }, times[1])
+    assert.same({ 90, "4 lessons · 1 h 30" }, times[2])
+    assert.is_true(times[3][1] >= 160 and times[3][2]:find("7 lessons", 1, true) ~= nil)
+  end)
+
+  it("draws only the plot of a picture", function()
+    local picture = '<svg class="chart" viewBox="0 0 9 9"><rect></rect><svg height="5" width="6" '
+      .. 'x="1" y="2"><path d="M0 0"></path><svg x="1%" y="100%"><text>1</text></svg></svg></svg>\n'
+    local drawn = require("roper.text.markup").render(map.thumbnail(picture))
+    assert.truthy(drawn:find('viewBox="1 2 6 5"', 1, true), drawn)
+    assert.truthy(drawn:find('<path d="M0 0"></path>', 1, true))
+    assert.is_nil(drawn:find("<text", 1, true))
+  end)
+
+  it("is small, as are the pages of the lessons", function()
+    for _, name in ipairs({ "index", table.unpack(tables.map(all, function(lesson)
+      return lesson.name
+    end)) }) do
+      local size = #scratch.read(scratch.path(("site/%s.html"):format(name)))
+        :gsub("@font%-face %b{}\n", "")
+      assert.is_true(size <= LARGEST, ("%s: %d bytes"):format(name, size))
+    end
+  end)
+end)
