@@ -20,9 +20,11 @@ return roper.lesson {
       text = [[
         A language model splits a text into tokens, such as words. Attention gives each token two
         lists of numbers: a query, which describes what the token looks for, and a key, by which
-        other tokens find it. It compares the query of one token with the key of another. Their
-        score is a dot product: multiply number by number, and add up. It contains no positions, so
-        "dog bites man" and "man bites dog" are the same to attention.
+        other tokens find it.
+
+        Attention compares the query of one token with the key of another. Their score is a dot
+        product: multiply number by number, and add up. It contains no positions, so "dog bites man"
+        and "man bites dog" are the same to attention.
 
         A score should depend on how far apart two tokens are, wherever the text begins. RoPE
         achieves this by rotation.]],

@@ -4,6 +4,7 @@ local document = require "roper.text.document"
 local html = require "roper.text.document.html"
 local markup = require "roper.text.markup"
 local notation = require "roper.text.notation"
+local opening = require "roper.workbench.lesson.opening"
 local prose = require "roper.workbench.lesson.prose"
 local quiz = require "roper.workbench.lesson.quiz"
 local svg = require "roper.workbench.plot.svg"
@@ -142,10 +143,14 @@ function M.page(lessons, links, pictures)
   end
   local o = { numbers = numbers, titles = titles, pictures = pictures }
   local style, script = quiz.assets()
+  local figure, opening_style, opening_script
+  if numbers[opening.LESSON] then
+    figure, opening_style, opening_script = opening.figure()
+  end
   return html.page(TITLE, { h.main { class = "map-page", html.nodes { document.heading(TITLE),
     document.paragraph("Lessons on rotary position encodings, from school trigonometry to a model "
       .. "that you train yourself. You drag, predict and change the code, and every line with a "
-      .. "✓ was checked when these pages were made.", "lead") },
+      .. "✓ was checked when these pages were made.", "lead") }, figure,
     h.div { class = "map", ways(lessons, numbers), h.ol { class = "route",
       tables.map(stations_of(lessons, numbers), function(one) return station(one, o) end) } },
     h.footer { class = "foot", h.p { ("%s lessons take about %s."):format(#lessons,
@@ -154,8 +159,8 @@ function M.page(lessons, links, pictures)
       "if the page has this button. In a terminal, ",
       h.code { "./roper lesson ten-minutes" }, " is the same lesson." },
       html.nodes { links or false, notation.document(true) } } },
-    script, h.script { markup.asset "workbench/lesson/map.js" } },
-    { style = { svg.style(), style, markup.asset "workbench/lesson/map.css" } })
+    script, opening_script, h.script { markup.asset "workbench/lesson/map.js" } },
+    { style = { opening_style or svg.style(), style, markup.asset "workbench/lesson/map.css" } })
 end
 
 return M

@@ -11,14 +11,15 @@ local svg = require "roper.workbench.plot.svg"
 
 local M = {}
 
-local LESSON <const> = "ten-minutes"
+--- The lesson of the figure.
+M.LESSON = "ten-minutes"
 
 --- The figure: the picture, and the interactive figure that takes its place.
 ---@return any nodes
 ---@return any style that the page needs
 ---@return any script
 function M.figure()
-  local step, scope = lessons.find(LESSON).steps[1], steps.scope()
+  local step, scope = lessons.find(M.LESSON).steps[1], steps.scope()
   steps.prepare(step, scope)
   local figure = step.figure
   local style, script = play.assets { figure.play.kind }

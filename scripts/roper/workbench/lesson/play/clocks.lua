@@ -72,7 +72,7 @@ function M.draw(o)
   return { parts.task "Move the query away from the key: each pair turns at its own speed.",
     parts.controls { parts.slider("distance", "distance", { min = 0, max = o.farthest,
       value = 0 }), parts.motion_button() },
-    h.div { class = "stage", ["data-heads"] = core.json_encode(heads_of(o)),
+    h.div { class = "pic stage", ["data-heads"] = core.json_encode(heads_of(o)),
       h.svg { ["aria-hidden"] = "true" } },
     h.p { class = "total", "score ", h.span { class = "gauge", h.i { class = "now" } }, " ",
       h.b { class = "score" }, h.span { class = "note limit" } },

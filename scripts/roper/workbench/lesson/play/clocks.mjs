@@ -55,7 +55,7 @@ function chart({curve, old, reached, distance, score, most, farthest}, width, to
   const shapes = [make("path", {class: "axis", d: `M${left} ${top}V${top + HEIGHT}`})];
   for (const value of [most, most / 2, 0, low]) {
     shapes.push(make("path", {class: "axis", d: line([[left, y(value)], [right, y(value)]])}));
-    shapes.push(make("text", {x: left - 5, y: y(value) + 4, "text-anchor": "end"},
+    shapes.push(make("text", {class: "level", x: left - 5, y: y(value) + 4, "text-anchor": "end"},
       String(Math.round(value)).replace("-", "−")));
   }
   for (let p = 0; p <= farthest; p += farthest / 4) {
@@ -141,14 +141,16 @@ function startClocks(figure, {farthest}) {
     if (target !== slider) take();
     tell(Number(slider.value));
   });
-  find(".motion").addEventListener("click", () => {
+  function play() {
     stop();
     const from = Number(slider.value) < PLAYED.distance ? Number(slider.value) : 0;
     const to = Math.min(PLAYED.distance, farthest);
     if (from === 0) reached = 0;
     stop =
       animate(PLAYED.milliseconds, (share) => draw(from + share * (to - from)), () => tell(to));
-  });
+  }
+  find(".motion").addEventListener("click", play);
+  figure.addEventListener("opened", play); // a prediction is settled
   take();
   tell(0);
   new ResizeObserver(() => draw(Number(slider.value))).observe(stage);

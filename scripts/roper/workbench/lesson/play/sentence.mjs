@@ -193,9 +193,11 @@ function startSentence(figure, given) {
   const touched = new AbortController();
   for (const name of ["pointerdown", "keydown", "input"])
     figure.addEventListener(name, () => touched.abort(), {signal: touched.signal, capture: true});
-  whenSeen(stage, () => {
+  const open = () => {
     if (!touched.signal.aborted) glide({start: FIRST_MOVE, gaps: [...state.gaps]}, TIMES.opening);
-  });
+  };
+  whenSeen(stage, () => figure.closest("[data-waits]") ? undefined : open());
+  figure.addEventListener("opened", open); // a prediction is settled
 }
 
 startAll(["sentence"], startSentence);
