@@ -9,9 +9,11 @@ const MODULE = /<script type="module" src="([^":]+)"><\/script>/;
 const SCRIPT = /<script(?: type="module")?>([^]*?)<\/script>/g;
 
 const STYLE = "scripts/roper/text/style.css"; // of these pages and of lessons
+const FONTS = "build/library/fonts.css"; // if make fonts has written it
 
 // A script or a style of the pages.
 export function read(name) {
+  if (name === "fonts.css") return fs.existsSync(FONTS) ? fs.readFileSync(FONTS, "utf8") : "";
   return fs.readFileSync(name === "style.css" ? STYLE : `bindings/web/${name}`, "utf8");
 }
 
@@ -53,8 +55,9 @@ const WAYS = `<div class="bar"><nav aria-label="Pages">${HOME} <a href="../race.
 // cells if it is that of a lesson.
 export function live(html) {
   const STEPS = '<nav aria-label="Steps of this lesson">';
-  const page = html.includes(STEPS) ? html.replace(STEPS, () => STEPS + HOME) :
-                                      html.replace("<body>", () => `<body>${WAYS}`);
+  const source = html.replace("</head>", () => `<link rel="stylesheet" href="fonts.css"></head>`);
+  const page = source.includes(STEPS) ? source.replace(STEPS, () => STEPS + HOME) :
+                                        source.replace("<body>", () => `<body>${WAYS}`);
   return !page.includes("<main data-lesson=") ?
     page :
     page.replace("</head>",
