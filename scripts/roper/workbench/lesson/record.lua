@@ -11,7 +11,7 @@ local schema = require "roper.options.schema"
 
 local M = {}
 
-local WAIT <const>, TRIES <const> = 0.01, 200 -- seconds between attempts to lock, and how many
+local WAIT <const>, TRIES <const> = 0.01, 1000 -- seconds between attempts to lock, and how many
 
 --- The key of a lesson in the record.
 ---@param path string? of its file, if it is not in scripts/lessons

@@ -117,8 +117,8 @@ return {
       command:option("--html"):argname("DIR"):description "Write a lesson, or all, as pages.",
       command:option("--handout"):argname("DIR")
         :description "Write pages for paper, without answers.",
-      command:option("--slides"):argname("DIR"):description "Write slides, one idea each.",
-      command:flag("--bibtex"):description "With sources: print them, and roper, for BibTeX.")
+      command:option("--slides"):argname("DIR"):description "Write slides, one idea each.")
+    command:flag("--bibtex"):description "With sources: print them, and roper, for BibTeX."
   end,
   run = function(parsed)
     local library = require "roper.workbench.lesson"
