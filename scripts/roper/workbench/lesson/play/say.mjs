@@ -2,7 +2,8 @@
 import {shown} from "./results.mjs";
 
 // Why, after a move of the whole sentence.
-function reason({scores, output, matches, values}) {
+function reason({scores, output, matches, step, values}) {
+  if (!matches && step) return "That is a full turn: every arrow is where it was before.";
   if (!matches) {
     return "No arrow has moved. Without positions, attention cannot tell “dog bites man” from “man bites dog”.";
   }
@@ -39,7 +40,9 @@ const ARRIVALS = {
 
 function ofGap(found) {
   if (!found.scores && !found.output) {
-    return "The distances have changed, but no score and no output. Without positions, order is invisible.";
+    return found.step ?
+      "The word has moved by a full turn: every arrow is where it was before." :
+      "The distances have changed, but no score and no output. Without positions, order is invisible.";
   }
   const change = `change by up to ${shown(found.scores)}`;
   const scores = found.arrival === "withWave" ? `The scores ${change}.` :

@@ -22,10 +22,12 @@ function arrivalOf(words, places, i, {carried, weights}) {
         apart(part, times(ARRIVALS[name](words[j].v, places[j], places[i]), weights[j])) < TINY));
 }
 
-// The largest change of a score, of the sum, of the output, and of the arrows; whether the output
-// has turned by as many positions as the query has moved; and how values arrive.
+// The largest change of a score, of the sum, of the output, and of the arrows, and of the arrows by
+// one more position; whether the output has turned by as many positions as the query has moved; and
+// how values arrive.
 export function compare(words, i, name, before, after) {
   const was = attend(words, before, i, name), now = attend(words, after, i, name);
+  const next = attend(words, after.map((place) => place + 1), i, name);
   const largest = (...changes) => {
     const change = Math.max(...changes);
     return change < TINY ? 0 : change;
@@ -36,6 +38,7 @@ export function compare(words, i, name, before, after) {
     sum: largest(apart(now.sum, was.sum)),
     output: largest(apart(now.output, was.output)),
     matches: largest(farthest(now.keys, was.keys), apart(now.query, was.query)),
+    step: largest(farthest(next.keys, now.keys), apart(next.query, now.query)),
     values: largest(farthest(now.values, was.values)),
     turns: apart(now.output, was.output) >= TINY
       && apart(now.output, turn(was.output, by * THETA)) < TINY,

@@ -5,7 +5,8 @@ import path from "node:path";
 import {pathToFileURL} from "node:url";
 
 import {attend, METHODS} from "../../../../../../scripts/roper/workbench/lesson/play/attend.mjs";
-import {table} from "../../../../../../scripts/roper/workbench/lesson/play/verdict.mjs";
+import {say} from "../../../../../../scripts/roper/workbench/lesson/play/say.mjs";
+import {compare, table} from "../../../../../../scripts/roper/workbench/lesson/play/verdict.mjs";
 import {numbers, word} from "../../../../../../scripts/roper/workbench/lesson/play/word.mjs";
 import {find, start} from "../../../../../web/chromium.mjs";
 
@@ -45,6 +46,15 @@ function* tables() {
       pulled: places.map((place, j) => j === 4 ? place + gap : place)
     });
   }
+}
+
+// What is said of a move by a full turn, by method.
+function fullTurns() {
+  const words = SENTENCES[0].split(" ").slice(0, 6).map((text) => word(text));
+  const places = words.map((_, j) => j), moved = places.map((place) => place + 12);
+  const told = (name) =>
+    say("whole", compare(words, words.length - 1, name, places, moved), {by: 12, isSeen: true});
+  return Object.fromEntries(methods.map((name) => [name, told(name)]));
 }
 
 // What the figure shows; `given` are the vectors of some words.
@@ -143,7 +153,12 @@ async function use(page) {
 }
 
 if (process.argv[2] === undefined) {
-  console.log(JSON.stringify({attention: [...computed()], tables: [...tables()], methods}));
+  console.log(JSON.stringify({
+    attention: [...computed()],
+    tables: [...tables()],
+    methods,
+    fullTurns: fullTurns(),
+  }));
 } else {
   const browser = start(find());
   const page = await browser.page("file:///");

@@ -99,6 +99,9 @@ describe("the sentence that moves", function()
       end
     end
     assert.equal(40, #found.tables)
+    for name, text in pairs(found.fullTurns) do
+      assert.equal(name == "none", text:find("Without positions", 1, true) ~= nil, text)
+    end
   end)
 
   describe("in a browser", function()
