@@ -14,8 +14,7 @@ The value of a final expression or call is printed, unless a ; follows, and kept
 in _; earlier values are in _1 and _2. Input may span lines; Ctrl-C cancels it.
   Tab             completes names, methods, options inside {, file names
   Ctrl-R          searches the input of this session and earlier ones
-  ?roper.randn    shows the documentation; so does roper.randn?
-  ??roper.randn   shows the source
+  ?roper.randn    shows the documentation, like roper.randn?; ??name the code
   apropos "mask"  searches the documentation
   ?pytorch        lists what to write instead of PyTorch
   ?notation       lists the letters of the lessons
