@@ -337,15 +337,19 @@ describe("pages in Chromium",
           /2 pairs of the same seed/);
       }));
 
+    async function stopAndResume(page) {
+      await small(page);
+      await stopAt(page, 5);
+      await guess(page, "none");
+      await page.until(stopped);
+      await value(page, "document.getElementById('resume').click()");
+      await page.until(trained);
+      await curves(page, 50);
+    }
+
     test("a race can be stopped, continued, and trained further",
       () => on("race.html", async (page) => {
-        await small(page);
-        await stopAt(page, 5);
-        await guess(page, "none");
-        await page.until(stopped);
-        await value(page, "document.getElementById('resume').click()");
-        await page.until(trained);
-        await curves(page, 50);
+        await stopAndResume(page);
         await value(page, "document.getElementById('longer').click()");
         await page.until(
           "document.getElementById('reply').textContent.startsWith('After 100 steps')");
@@ -353,15 +357,7 @@ describe("pages in Chromium",
       }));
 
     test("a race can be stopped and continued without Promise Integration",
-      () => on("race.html", async (page) => {
-        await small(page);
-        await stopAt(page, 5);
-        await guess(page, "none");
-        await page.until(stopped);
-        await value(page, "document.getElementById('resume').click()");
-        await page.until(trained);
-        await curves(page, 50);
-      }, NO_SUSPENSION));
+      () => on("race.html", stopAndResume, NO_SUSPENSION));
 
     test("the runs of a race can be downloaded", () => on("race.html", async (page) => {
       await small(page);
