@@ -102,7 +102,7 @@ return roper.lesson {
           choices = { "cada", "abcb", "abdc", "dcad" },
           expect = 1,
           answer = [[cada. Without the >, `abbd` occurs once before: `dcada` `abbd` `cada…`, across
-            the first >. There it goes on with `cada`.]],
+            the first >. `cada` follows it there.]],
           hints = {
             { "it == 2", "That is the end of the text so far. Where is `abbd`, and what follows?" },
             { "it == 3", "Look for `abbd` itself, across the first >." },
@@ -365,9 +365,9 @@ return roper.lesson {
           "The smallest $p$ of $n$ pairs is $2/2^n$. For which $n$ is it below 0.01?" } } },
     { title = "What the results say",
       text = [[
-        Put together: in these runs, RoPER learned two of three tasks sooner, and on the third
-        nothing could be seen. That agrees with the study where it can be compared. It does not say
-        that RoPER ends better: on Index the difference is gone when both have learned the task, and
+        In these runs, RoPER learned two of three tasks sooner; on the third, no difference was
+        found. The study agrees where the two can be compared. None of this says that RoPER ends
+        better: on Index the difference is gone when both have learned the task, and
         on Prefix at the study's size it was shrinking when the runs stopped.
 
         Four limits hold for all of them. The sizes and the numbers of steps were chosen after

@@ -161,8 +161,8 @@ return roper.lesson {
         same arrows. With other keys, this very attention would tell who bites whom: `aside` below
         gives the word after the query a greater score than the word before it.
 
-        So this is no proof that RoPE is blind. It shows where it is blind: whenever several words
-        get the same weights. RoPER's output can change even then.]],
+        So this does not prove that RoPE cannot see the order of words. It shows when it cannot:
+        when these words get the same weights. RoPER's output can change even then.]],
       predict = {
         question = [[All words have the key $(2, 0)$ again. In which sentence can RoPE's output at
           "bites" change if dog and man are exchanged?]],
@@ -228,7 +228,7 @@ return roper.lesson {
             "An arrow that is rotated by 3 positions more." },
           expect = 2,
           answer = [[The weight is 1 in both sentences, up to rounding. The output is the value of
-            "key", and nothing else. That a word was found is known; where it was is not.]],
+            "key", and nothing else. It shows that the word was found, but not where.]],
           hints = {
             { "it == 1", "Nearly all of the weight is on \"key\", at both distances." },
             { "it == 3", "RoPE does not rotate values." },
@@ -237,7 +237,7 @@ return roper.lesson {
             many degrees is its value rotated in RoPER's output? Forward is positive.]],
           expect = "-5 * math.deg(turn)",
           answer = [[-100. The distance $n - m$ is -5, at 20 degrees each. So the direction of the
-            output shows the distance, to anyone who knows the direction of the value.]],
+            output shows the distance, if the direction of the value is known.]],
           hints = {
             { "it == 100", "The word is before the query, so $n - m$ is negative." },
             { "it == -40", "That is for the first sentence, with 2 positions." },
@@ -308,7 +308,7 @@ return roper.lesson {
         same. Several pairs with different frequencies help here (`general-form`).
 
         Word or distance? A rotated value looks like the value of another word at another distance.
-        Only a reader who knows the direction of the value can tell. (A model can learn to keep one
+        To tell them apart, one must know the direction of the value. (A model can learn to keep one
         pair the same in all values, as a pointer: its direction then shows the distance. The other
         pairs can describe the word.)
 

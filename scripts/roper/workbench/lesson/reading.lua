@@ -192,7 +192,7 @@ end
 --- The readings of an answer, as Lua: the first is what it most likely means. An answer in Lua, or
 --- one that is not understood, is its own and only reading.
 ---@param text string
----@param is_known? fun(name: string): boolean tells whether the lesson has a number of this name
+---@param is_known? fun(name: string): boolean whether the lesson has a number of this name
 ---@return string[] sources at least one
 function M.of(text, is_known)
   if text:find "[={}\"'>\n]" then

@@ -22,9 +22,9 @@ function arrivalOf(words, places, i, {carried, weights}) {
         apart(part, times(ARRIVALS[name](words[j].v, places[j], places[i]), weights[j])) < TINY));
 }
 
-// The largest change of a score, of the sum, of the output, and of the arrows, and of the arrows by
-// one more position; whether the output has turned by as many positions as the query has moved; and
-// how values arrive.
+// The largest change of a score, of the sum, of the output, and of the arrows (`matches`,
+// `values`); that of the arrows if everything moved by one position more (`step`); whether the
+// output has turned by as many positions as the query has moved; and how values arrive.
 export function compare(words, i, name, before, after) {
   const was = attend(words, before, i, name), now = attend(words, after, i, name);
   const next = attend(words, after.map((place) => place + 1), i, name);
