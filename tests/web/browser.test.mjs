@@ -1,81 +1,36 @@
 // Runs the tests of session.mjs in headless Chromium, from a local server.
 import assert from "node:assert/strict";
-import {spawn, spawnSync} from "node:child_process";
-import fs from "node:fs";
-import http from "node:http";
-import os from "node:os";
+import {spawnSync} from "node:child_process";
 import path from "node:path";
 import {after, before, test} from "node:test";
 
 import {folder, root} from "./built.mjs";
+import {find, serve, start} from "./chromium.mjs";
 
-const TYPES = {
-  ".html": "text/html",
-  ".mjs": "text/javascript",
-  ".wasm": "application/wasm",
-  ".css": "text/css"
-};
-const PAGE =
-  `<!doctype html><meta charset="utf-8"><script type="module" src="/start.mjs"></script>`;
-const SCRIPT = `
-import { Session } from "/web/${path.basename(folder)}/session.mjs";
-import { tests } from "/tests/session.mjs";
-let found;
-try {
-  found = await tests[location.hash.slice(1)](Session);
-} catch (error) {
-  found = { failed: String(error.stack) };
-}
-fetch("/found", { method: "POST", body: JSON.stringify(found) });`;
-
-const chromium = ["chromium", "chromium-browser", "google-chrome"].find(
-  (name) => spawnSync(name, ["--version"]).status === 0);
-const skip = chromium ? false : "no headless browser is installed (apt-get install chromium)";
-let server, deliver;
+const program = find();
+const skip = program ? false : "no Chromium is installed (apt-get install chromium)";
+let server, browser;
 
 before(async () => {
-  const places = {"/web/": path.join(root, "build/web/"), "/tests/": path.join(root, "tests/web/")};
-  server = http.createServer((request, response) => {
-    if (request.url === "/found") {
-      let text = "";
-      request.on("data", (part) => text += part).on("end", () => deliver(JSON.parse(text)));
-      return response.end();
-    }
-    const place = Object.keys(places).find((start) => request.url.startsWith(start));
-    const file = place && places[place] + request.url.slice(place.length);
-    const body = request.url === "/" ? PAGE :
-      request.url === "/start.mjs"   ? SCRIPT :
-      file && fs.existsSync(file)    ? fs.readFileSync(file) :
-                                       undefined;
-    response.writeHead(body ? 200 : 404, {
-      "content-type": TYPES[path.extname(request.url)]
-        ?? (request.url === "/" ? "text/html" : "application/octet-stream")
-    });
-    response.end(body);
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  server = await serve(root);
+  if (program) browser = start(program);
 });
 
-after(() => server.close());
+after(async () => {
+  await browser?.close();
+  server.close();
+});
 
-// What a test of session.mjs finds in the browser.
+// What a test of session.mjs finds in the browser. Any document of the server may import it.
 async function load(name) {
-  const profile = fs.mkdtempSync(path.join(os.tmpdir(), "roper-"));
-  const found = new Promise((resolve) => {
-    deliver = resolve;
-  });
-  const browser = spawn(chromium,
-    [
-      "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", `--user-data-dir=${profile}`,
-      `http://127.0.0.1:${server.address().port}/#${name}`
-    ],
-    {stdio: "ignore"});
-  const ended = new Promise((resolve) => browser.on("exit", resolve));
-  const result = await Promise.race([found, ended.then(() => ({failed: "the browser has ended"}))]);
-  browser.kill();
-  await ended;
-  fs.rmSync(profile, {recursive: true, force: true, maxRetries: 10});
-  assert.equal(result.failed, undefined);
+  const page = await browser.page(server.address);
+  await page.open("tests/web/session.mjs");
+  const result = await page.evaluate(`(async () => {
+    const {Session} = await import("/${path.relative(root, folder)}/session.mjs");
+    const {tests} = await import("/tests/web/session.mjs");
+    return tests[${JSON.stringify(name)}](Session);
+  })()`);
+  await page.close();
   return result;
 }
 

@@ -151,6 +151,19 @@ class Page {
   }
 }
 
+// Removes a folder into which processes that are ending may still write.
+async function remove(folder) {
+  for (const end = Date.now() + LIMIT;;) {
+    try {
+      fs.rmSync(folder, {recursive: true, force: true});
+      return;
+    } catch (error) {
+      if (error.code !== "ENOTEMPTY" || Date.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
 class Browser {
   #waiting = new Map();
   #pages = new Map();
@@ -214,7 +227,7 @@ class Browser {
     const ended = new Promise((resolve) => this.process.once("exit", resolve));
     this.send("Browser.close").catch(() => {}); // which may end before it replies
     await ended;
-    fs.rmSync(this.profile, {recursive: true, force: true, maxRetries: 10});
+    await remove(this.profile);
   }
 }
 
