@@ -1,19 +1,19 @@
 return roper.lesson {
   order = 14,
   title = "RoPER as a convolution with attention",
-  before = "You can read $Σ_i a R_{i-n} v_i$ (`relative-distance`).",
+  before = "You can read $Σ_n a R_{n-m} v_n$ (`relative-distance`).",
   after = "You can say in which sense RoPER is a convolution, and when it is exactly one.",
   summary = "Say when RoPER is exactly a convolution.",
   minutes = 15,
   needs = { "relative-distance" },
   notation = {
     { "K(p)", "the kernel: the factor of an input at the distance $p$" },
-    { "a_{n,i}", "the weight of the value at $i$ for the query at $n$" },
-    { "R_{i-n}", "the rotation by the distance" },
+    { "a_{m,n}", "the weight of the value at $n$ for the query at $m$" },
+    { "R_{n-m}", "the rotation by the distance" },
     { "T", "the number of tokens" },
     { "w", "the frequency of the values, in units of the frequency $θ$ of the pair" },
   },
-  given = { v = "vectors", i = "positions", n = "position" },
+  given = { v = "vectors", m = "position", n = "positions" },
   steps = {
     { title = "A kernel that depends on distance",
       text = [[
@@ -24,7 +24,7 @@ return roper.lesson {
         more softly.
 
         The output of RoPER ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)) has
-        this form. The matrix $R_{i-n}$ is its kernel. The attention weight is a second factor,
+        this form. The matrix $R_{n-m}$ is its kernel. The attention weight is a second factor,
         which depends on the content of the tokens. So RoPER is a convolution that can also ignore
         inputs. Facts about convolutions help to understand RoPER.
 
@@ -32,17 +32,17 @@ return roper.lesson {
         2025](https://kexue.fm/archives/10862)), and as RoVE, with the name attentive convolution
         ([García-Castellanos et al. 2026](arXiv:2606.11275)).)]],
       formula = [[
-        "convolution:" o_n &= Σ_i K(i - n) v_i
-        RoPER: o_n &= Σ_i a_{n,i} R_{i-n} v_i]],
+        "convolution:" o_m &= Σ_n K(n - m) v_n
+        RoPER: o_m &= Σ_n a_{m,n} R_{n-m} v_n]],
       predict = {
         question = [[Take an echo: the kernel is $K(0) = 1$ and $K(-1) = 1/2$, and 0 at other
           distances. The inputs at positions 0 to 3 are 0, 0, 6, 0. What is the output $o_3$?]],
         expect = "6 / 2",
-        answer = [[3. The 6 is at $i = 2$, at the distance $i - n = -1$ from $n = 3$, so half of it
+        answer = [[3. The 6 is at $n = 2$, at the distance $n - m = -1$ from $m = 3$, so half of it
           is added. The outputs are 0, 0, 6, 3.]],
         hints = {
           { "it == 6", "That is $o_2$, where the 6 is at the distance 0." },
-          { "it == 0", "The 6 is one position before: at $i - n = 2 - 3$." },
+          { "it == 0", "The 6 is one position before: at $n - m = 2 - 3$." },
           { "it == 9", "Only one input is not 0. It counts once." },
           "$o_3 = K(0 - 3) · 0 + K(1 - 3) · 0 + K(2 - 3) · 6 + K(3 - 3) · 0$" } },
       code = [[
@@ -52,18 +52,18 @@ return roper.lesson {
         k = roper.randn({1, 1, T, 4}, "float64")
         out, a = roper.oracle.attention(q, k, v, {position = "roper"})
         rope = roper.position.rope{dim = 4}
-        n = 5                                    -- one output, by the formula
+        m = 5                                    -- one output, by the formula
         o = roper.zeros({4, 1}, "float64")
-        for i = 0, T - 1 do
-          weight, value = a[1][1][n + 1][i + 1], v[1][1][i + 1]:view{4, 1}
-          o = o + weight * rope:matrix(i - n):matmul(value)
+        for n = 0, T - 1 do
+          weight, value = a[1][1][m + 1][n + 1], v[1][1][n + 1]:view{4, 1}
+          o = o + weight * rope:matrix(n - m):matmul(value)
         end
-        off = (o:view{4} - out[1][1][n + 1]):abs():max():item()]],
-      claims = { { "off < 1e-12", instead = { "matrix(i - n)", "matrix(n - i)" } } } },
+        off = (o:view{4} - out[1][1][m + 1]):abs():max():item()]],
+      claims = { { "off < 1e-12", instead = { "matrix(n - m)", "matrix(m - n)" } } } },
     { title = "Equal weights: exactly a convolution",
       text = [[
         Let queries and keys be 0. Then all scores are equal, and every weight is $1/T$. The output
-        is $Σ_i R_{i-n} v_i / T$, which is exactly a convolution with the kernel $R_p / T$.
+        is $Σ_n R_{n-m} v_n / T$, which is exactly a convolution with the kernel $R_p / T$.
 
         The code computes it twice: as a sum over the distances $p$, from $-(T - 1)$ to $T - 1$, and
         by attention.]],
@@ -78,8 +78,8 @@ return roper.lesson {
         end
         off = (convolved - uniform[1][1]):abs():max():item()]],
       claims = { { "off < 1e-12", instead = { "nothing, nothing, v", "q, k, v" } } },
-      identity = { "unrotate(sum(rotate(v, i)), n) == sum(rotation(i - n)*v)",
-        wrong = { "unrotate(sum(rotate(v, i)), n) == rotation(n)*sum(v)" } },
+      identity = { "unrotate(sum(rotate(v, n)), m) == sum(rotation(n - m)*v)",
+        wrong = { "unrotate(sum(rotate(v, n)), m) == rotation(m)*sum(v)" } },
       exercise = {
         question = [[All weights are equal. Now let all values be equal, too. With RoPE, all outputs
           are then the same. What are they with RoPER?]],
@@ -88,13 +88,13 @@ return roper.lesson {
           "They get shorter: the first is the longest, the last the shortest." },
         expect = 2,
         answer = [[For all tokens the sum of the rotated values is the same, $ô$. Then each rotates
-          it back by its own position: $o_n = R_{-n} ô$. Try it:
+          it back by its own position: $o_m = R_{-m} ô$. Try it:
 
           `roper.attention(nothing, nothing, nothing + 1, {position = "roper"})[1][1]`]],
         hints = {
           { "it == 1", "That is true before they are rotated back, each by its own position." },
           { "it == 3", "A rotation changes no length." },
-          "The sum $ô$ is the same for all $n$. Which step follows?" } } },
+          "The sum $ô$ is the same for all $m$. Which step follows?" } } },
     { title = "Moving the input",
       text = [[
         A convolution does not depend on absolute positions. An echo that starts later is the same
@@ -108,7 +108,7 @@ return roper.lesson {
         choices = { "It stays where it is.", "It moves by one position and is otherwise the same.",
           "It moves by one position, and each of its arrows is rotated by one position more." },
         expect = 2,
-        answer = [[It moves and is otherwise the same, because all distances $i - n$ are the same.
+        answer = [[It moves and is otherwise the same, because all distances $n - m$ are the same.
           A linear map with this property is a convolution: if the input moves, so does the output.
           Without rotating back, the arrows of the output would be rotated as well.]],
         hints = {
@@ -134,18 +134,18 @@ return roper.lesson {
           here, moved = curve(bump), curve(moved_in)
           return plot.line({{x = roper.arange(0, T), y = here, label = "original"},
             {x = roper.arange(0, T), y = moved, label = "moved by 1"}},
-            {xlabel = "position n", ylabel = "output", format = format})]],
+            {xlabel = "position m", ylabel = "output", format = format})]],
         claims = { { "math.abs(moved[9] - here[8]) < 1e-12",
           instead = { "curve(moved_in)", "curve(bump)" } } } } },
     { title = "Which frequencies pass",
       text = [[
-        Let the values rotate with the position: $v_i = R_{iw} u$ is the same arrow $u$, each time
+        Let the values rotate with the position: $v_n = R_{nw} u$ is the same arrow $u$, each time
         rotated a little further. $w$ is their frequency, in units of the frequency $θ$ of the pair.
 
-        RoPER rotates each value again, by $i - n$. The $-n$ is the same for all. So the output is a
-        mean of arrows rotated by $i(1 + w)$. Arrows in all directions cancel; arrows in the same
+        RoPER rotates each value again, by $n - m$. The $-m$ is the same for all. So the output is a
+        mean of arrows rotated by $n(1 + w)$. Arrows in all directions cancel; arrows in the same
         direction add up.]],
-      formula = "|{1}/{T} Σ_i R_{i-n} R_{iw} u| = |{1}/{T} Σ_i R_{i(1+w)} u|",
+      formula = "|{1}/{T} Σ_n R_{n-m} R_{nw} u| = |{1}/{T} Σ_n R_{n(1+w)} u|",
       predict = {
         question = [[For which $w$ do all arrows point in the same direction, so that the output is
           longest?]],
@@ -155,9 +155,9 @@ return roper.lesson {
           are a bank of filters, from high to low frequencies, and attention selects the tokens that
           they are applied to.]],
         hints = {
-          { "it == 0", "Then token $i$ is rotated by $i$: the arrows go round." },
-          { "it == 1", "Then token $i$ is rotated by $2i$: they go round twice as fast." },
-          "The arrow of token $i$ is rotated by $i(1 + w)$. When is that the same for all $i$?" } },
+          { "it == 0", "Then token $n$ is rotated by $n$: the arrows go round." },
+          { "it == 1", "Then token $n$ is rotated by $2n$: they go round twice as fast." },
+          "The arrow of token $n$ is rotated by $n(1 + w)$. When is that the same for all $n$?" } },
       code = [[
         pair = roper.position.rope{dim = 2}
         u = roper.tensor({{1, 0}}, "float64")
@@ -201,6 +201,6 @@ return roper.lesson {
         hints = {
           { "it == -1", "That is RoPER's, which rotates the values again. RoPE does not." },
           { "it == 1", "Then the arrows still point in different directions. When do they agree?" },
-          "The arrows that are added up are now rotated by $iw$." } } },
+          "The arrows that are added up are now rotated by $nw$." } } },
   },
 }

@@ -1,9 +1,9 @@
-local LINE = "unrotate(sum(a*rotate(v, i)), n) == sum(a*rotate(v, i - n))"
+local LINE = "unrotate(sum(a*rotate(v, n)), m) == sum(a*rotate(v, n - m))"
 
 return roper.lesson {
   order = 10,
   title = "How the lines are checked",
-  before = [[You can read an identity such as RoPER's, $R_{-n} Σ_i a R_i v_i = Σ_i a R_{i-n} v_i$
+  before = [[You can read an identity such as RoPER's, $R_{-m} Σ_n a R_n v_n = Σ_n a R_{n-m} v_n$
     (`relative-distance`), and check one at the prompt (`mask-and-waves`).]],
   after = [[You can say what random numbers show about an identity, why the exact check calculates
     modulo a prime number, and how likely it is to be wrong.]],
@@ -17,7 +17,7 @@ return roper.lesson {
     { "D", "the degree: the number of factors of the longest product in an identity" },
     { "S", "the number of sums that are multiplied with each other" },
   },
-  given = { a = "numbers", v = "vectors", w = "numbers", i = "positions", n = "position" },
+  given = { a = "numbers", v = "vectors", w = "numbers", n = "positions", m = "position" },
   steps = {
     { title = "Insert random numbers",
       text = [[
@@ -29,9 +29,9 @@ return roper.lesson {
         A large residual refutes a line. But a small one is not a proof. A computer rounds: float64
         has about 16 digits, and an error smaller than that does not show.]],
       formula = [[
-        "true:" x' &= x cos n + y sin n
-        "false:" x' &= x cos n - y sin n
-        "false:" x' &= x cos n + y sin n + 10^(-17)]],
+        "true:" x' &= x cos m + y sin m
+        "false:" x' &= x cos m - y sin m
+        "false:" x' &= x cos m + y sin m + 10^(-17)]],
       predict = {
         question = "What does Lua print for `1 + 1e-17 == 1`?",
         choices = { "`true`", "`false`" }, expect = 1,
@@ -41,16 +41,16 @@ return roper.lesson {
           "How many digits has the sum? How many does float64 keep?" } },
       code = [[
         pair = roper.randn({1, 2}, "float64")
-        x, y, n = pair[1][1]:item(), pair[1][2]:item(), 7
+        x, y, m = pair[1][1]:item(), pair[1][2]:item(), 7
         cos, sin = math.cos, math.sin
-        left = roper.position.rope{dim = 2}:unrotate(pair, n)[1][1]:item()
-        right = math.abs(left - (x * cos(n) + y * sin(n)))
-        wrong = math.abs(left - (x * cos(n) - y * sin(n)))
-        missed = math.abs(left - (x * cos(n) + y * sin(n) + 1e-17))
+        left = roper.position.rope{dim = 2}:unrotate(pair, m)[1][1]:item()
+        right = math.abs(left - (x * cos(m) + y * sin(m)))
+        wrong = math.abs(left - (x * cos(m) - y * sin(m)))
+        missed = math.abs(left - (x * cos(m) + y * sin(m) + 1e-17))
         right, wrong, missed]],
       claims = {
-        { "right < 1e-15", instead = { "+ y * sin(n)))", "- y * sin(n)))" } },
-        { "wrong > 0.1", instead = { "- y * sin(n)", "+ y * sin(n)" } },
+        { "right < 1e-15", instead = { "+ y * sin(m)))", "- y * sin(m)))" } },
+        { "wrong > 0.1", instead = { "- y * sin(m)", "+ y * sin(m)" } },
         { "missed < 1e-15", instead = { "1e-17", "1e-7" } } } },
     { title = "Calculate without rounding",
       text = [[
@@ -241,13 +241,13 @@ return roper.lesson {
         product contains terms with at most $S$ different indices. So the values for many terms
         follow from the values for at most $S$ terms. The check tries 1, 2 … $S + 1$ terms. The same
         applies to pairs, because a product with a matrix sums over them. And it holds for any
-        frequencies, because each angle, such as $nθ$ or $nθ²$, has its own random point.
+        frequencies, because each angle, such as $mθ$ or $mθ²$, has its own random point.
 
         The code checks a line that is true only for a single term, and RoPER's line. `exact.terms`
         is the number of terms at which a false line failed, or the largest that was tried. The
         other two numbers of RoPER's line are $D$ and the number of trials. At the prompt, `look`
         shows these and other details of the checks below.]],
-      formula = "Σ_i w_i w_i = (Σ_i w_i) (Σ_i w_i)",
+      formula = "Σ_n w_n w_n = (Σ_n w_n) (Σ_n w_n)",
       predict = {
         question = [[The line above is true if there is only one term. What is the smallest number
           of terms for which it is false?]],
@@ -259,20 +259,20 @@ return roper.lesson {
           { "it == 1", "With one term both sides are $w₁²$." },
           "Write the line for two terms." } },
       code = [[
-        given = {a = "numbers", w = "numbers", v = "vectors", i = "positions",
-          n = "position"}
+        given = {a = "numbers", w = "numbers", v = "vectors", n = "positions",
+          m = "position"}
         squares = roper.identity{"sum(w*w) == sum(w)*sum(w)", given = given}
         squares.holds, squares.exact.terms
-        line = roper.identity{"unrotate(sum(a*rotate(v, i)), n)"
-          .. " == sum(a*rotate(v, i - n))", given = given}
+        line = roper.identity{"unrotate(sum(a*rotate(v, n)), m)"
+          .. " == sum(a*rotate(v, n - m))", given = given}
         tried = math.tointeger(line.exact.terms)
         line.holds, tried, line.exact.degree, line.exact.trials]],
       claims = {
         { "not squares.holds", instead = { "sum(w)*sum(w)", "sum(2*w*w) - sum(w*w)" } },
         { "squares.exact.terms == 2", instead = { "sum(w)*sum(w)", "2*sum(w*w)" } },
-        { "tried == 2", instead = { "sum(a*rotate(v, i - n))", "sum(a*rotate(v, n - i))" } },
+        { "tried == 2", instead = { "sum(a*rotate(v, n - m))", "sum(a*rotate(v, m - n))" } },
         { "line.exact.trials == 6",
-          instead = { "sum(a*rotate(v, i - n))", "sum(a*rotate(v, n - i))" } } },
+          instead = { "sum(a*rotate(v, n - m))", "sum(a*rotate(v, m - n))" } } },
       identity = { LINE, wrong = { "sum(w*w) == sum(w)*sum(w)" } },
       exercise = {
         question = [[A line contains `sum(w)*sum(w)*sum(w)*sum(w)`, and no product of more sums. Up

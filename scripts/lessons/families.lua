@@ -7,25 +7,24 @@ return roper.lesson {
   minutes = 40,
   needs = { "mask-and-waves", "relative-score", "relative-distance" },
   notation = {
-    { "q_i, k_j, v_j", "query, key and value of the tokens at positions $i$ and $j$" },
-    { "s_{ij}", "the score: how well the query at $i$ matches the key at $j$" },
-    { "M, r, t, b", "the parts of the score that depend on the distance $j - i$: a matrix, two "
+    { "q_m, k_n, v_n", "query, key and value of the tokens at positions $m$ and $n$" },
+    { "s_{m,n}", "the score: how well the query at $m$ matches the key at $n$" },
+    { "M, r, t, b", "the parts of the score that depend on the distance $n - m$: a matrix, two "
       .. "vectors, a number" },
     { "N, z", "the parts of the output that depend on it: a matrix and a vector" },
-    { "R_{j-i}", "the rotation by $j - i$" },
+    { "R_{n-m}", "the rotation by $n - m$" },
     { "clip(x, a, b)", "$x$, limited to the range from $a$ to $b$" },
   },
-  given = { x = "vector", y = "vector", p = "vector", i = "position", j = "position" },
+  given = { x = "vector", y = "vector", p = "vector", m = "position", n = "position" },
   steps = {
     { title = "Multiply out: four terms",
       text = [[
         There are many ways to give a model positions, and each paper writes them in its own way.
         This lesson puts seven of them, here called families, into one equation. Then you can see
-        how they differ, and combine them. In this lesson $i$ is the position of the query, and $j$
-        that of the key.
+        how they differ, and combine them.
 
         The first transformer ([Vaswani et al. 2017](arXiv:1706.03762)) adds a wave $p$ to each
-        token before it compares them. Query and key are both sums, $x_i + p_i$ and $x_j + p_j$.
+        token before it compares them. Query and key are both sums, $x_m + p_m$ and $x_n + p_n$.
         (The trained matrices that compute query and key from a token are left out.) Multiply out
         their dot product like $(a + b)(c + d)$ at school. There are four terms: content with
         content, content with position, position with content, position with position.
@@ -33,9 +32,9 @@ return roper.lesson {
         The families answer one question: what should replace these terms, so that only the distance
         matters?
 
-        (In the check below, `rotate(p, i)` is the wave at $i$: an arrow that rotates with the
+        (In the check below, `rotate(p, m)` is the wave at $m$: an arrow that rotates with the
         position.)]],
-      formula = "(x_i + p_i) · (x_j + p_j) = x_i · x_j + x_i · p_j + p_i · x_j + p_i · p_j",
+      formula = "(x_m + p_m) · (x_n + p_n) = x_m · x_n + x_m · p_n + p_m · x_n + p_m · p_n",
       predict = { question = [[Move the text: it begins at position 1000 instead of 0. Which of the
           four terms change?]],
         choices = { "all but the first", "the two in the middle", "the last one", "none" },
@@ -45,7 +44,7 @@ return roper.lesson {
           { "it == 4", "The words stay, but each wave has a new position. Which terms see it?" },
           "Look for terms that contain one position and no other to compare it with." },
         answer = [[The two in the middle. The first contains no position. The last is a sum of terms
-          $cos (i - j)θ_t$ (`mask-and-waves`). But the product of a content and a wave depends on
+          $cos (m - n)θ_t$ (`mask-and-waves`). But the product of a content and a wave depends on
           the position of the wave.]] },
       code = [[
         T, d = 6, 8
@@ -63,16 +62,16 @@ return roper.lesson {
       claims = {
         { "middle > 0.1", instead = { "products(x, far)", "products(x, near)" } },
         { "last < 1e-12", instead = { "products(far, far)", "products(far, near)" } } },
-      identity = { "dot(x + rotate(p, i), y + rotate(p, j)) == dot(x, y) + dot(x, rotate(p, j))"
-          .. " + dot(rotate(p, i), y) + dot(p, rotate(p, j - i))",
-        wrong = { { "dot(x + rotate(p, i), y + rotate(p, j)) == dot(x, y)"
-          .. " + dot(x, rotate(p, j - i)) + dot(rotate(p, i), y) + dot(p, rotate(p, j - i))",
+      identity = { "dot(x + rotate(p, m), y + rotate(p, n)) == dot(x, y) + dot(x, rotate(p, n))"
+          .. " + dot(rotate(p, m), y) + dot(p, rotate(p, n - m))",
+        wrong = { { "dot(x + rotate(p, m), y + rotate(p, n)) == dot(x, y)"
+          .. " + dot(x, rotate(p, n - m)) + dot(rotate(p, m), y) + dot(p, rotate(p, n - m))",
           source = "as if the second term were relative" } } } },
     { title = "The one equation",
       text = [[
         Which terms can a score have? A term with the query and the key, one with only the query,
         one with only the key, and one with neither: four terms again. In each of them there can be
-        something that depends on the distance $j - i$. (In the code from here on, `p` is this
+        something that depends on the distance $n - m$. (In the code from here on, `p` is this
         distance, no longer a wave.) So let $M$ be a matrix, $r$ and $t$ vectors, and $b$ a number,
         all functions of the distance.
 
@@ -82,7 +81,7 @@ return roper.lesson {
         The function `weights` takes a family as a table. It computes the attention weights by the
         equation, for one pair of tokens after the other. With everything off, this is attention
         without positions. The scale is $1/√d$, as usual.]],
-      formula = "s_{ij} = scale (q_i · M k_j + q_i · r + t · k_j) + b",
+      formula = "s_{m,n} = scale (q_m · M k_n + q_m · r + t · k_n) + b",
       code = [[
         q = roper.randn({1, 1, T, d}, "float64")
         k = roper.randn({1, 1, T, d}, "float64")
@@ -90,15 +89,15 @@ return roper.lesson {
         function dot(x, y) return (x * y):sum():item() end
         function weights(family)
           local scores = {}
-          for i = 1, T do
-            scores[i] = {}
-            for j = 1, T do
-              local p, query, key = j - i, q[1][1][i], k[1][1][j]
+          for m = 1, T do
+            scores[m] = {}
+            for n = 1, T do
+              local p, query, key = n - m, q[1][1][m], k[1][1][n]
               local s = dot(query, family.M and family.M(key, p) or key)
               if family.r then s = s + dot(query, family.r(p)) end
               if family.t then s = s + dot(family.t(p), key) end
               local b = family.b and family.b(p) or 0
-              scores[i][j] = (family.scale or scale) * s + b
+              scores[m][n] = (family.scale or scale) * s + b
             end
           end
           return roper.tensor(scores, "float64"):softmax(2)
@@ -118,7 +117,7 @@ return roper.lesson {
 
         `off` is the difference between the equation and the library's Shaw, and `without` the
         difference if the term is left out.]],
-      formula = "r = A_c,  c = clip(j - i, -2, 2)",
+      formula = "r = A_c,  c = clip(n - m, -2, 2)",
       code = [[
         shaw = roper.position.shaw{dim = d, clip = 2}
         shaw.key:copy(roper.randn{5, d});
@@ -142,7 +141,7 @@ return roper.lesson {
         So $t = u$ is the same at all distances: it says which keys matter, wherever they are. And
         $b = scale w · r$ says which distances matter, whatever the tokens are. If $u$ and $w$ are
         0, the scores are Shaw's.]],
-      formula = "s_{ij} = scale ((q_i + u) · k_j + (q_i + w) · r)",
+      formula = "s_{m,n} = scale ((q_m + u) · k_n + (q_m + w) · r)",
       code = [[
         xl = roper.position.transformer_xl{dim = d, heads = 1, clip = 2}
         xl.table:copy(shaw.key);
@@ -169,21 +168,21 @@ return roper.lesson {
         Hence the scale of $1/√{3d}$.
 
         The vectors are the rows of two trained tables, $K$ and $Q$. Each has $2c$ rows, counted
-        from 0, and $δ(i, j)$ is the row for $i - j$: add $c$, and limit the result to the
+        from 0, and $δ(m, n)$ is the row for $m - n$: add $c$, and limit the result to the
         range from 0 to $2c - 1$.
 
-        Note the order. The vector that multiplies the query is row $δ(i, j)$ of $K$. Seen from the
-        key, the two positions are exchanged, so the vector that multiplies the key is row $δ(j, i)$
-        of $Q$. The code published with the paper uses $δ(i, j)$ for both
+        Note the order. The vector that multiplies the query is row $δ(m, n)$ of $K$. Seen from the
+        key, the two positions are exchanged, so the vector that multiplies the key is row $δ(n, m)$
+        of $Q$. The code published with the paper uses $δ(m, n)$ for both
         ([issue 162](https://github.com/microsoft/DeBERTa/issues/162)).]],
       formula = [[
-        s_{ij} &= {q_i · k_j + q_i · K_{δ(i,j)} + Q_{δ(j,i)} · k_j}/{√{3d}}
-        δ(i, j) &= clip(i - j + c, 0, 2c - 1)]],
+        s_{m,n} &= {q_m · k_n + q_m · K_{δ(m,n)} + Q_{δ(n,m)} · k_n}/{√{3d}}
+        δ(m, n) &= clip(m - n + c, 0, 2c - 1)]],
       predict = { question = [[Are the scores of the published code relative, and are they those of
           the paper?]],
         choices = { "relative, and the same", "relative, but different", "not relative" },
         expect = 2,
-        hints = { { "it == 3", "$δ(i, j)$ depends on $i$ and $j$ only through $i - j$." },
+        hints = { { "it == 3", "$δ(m, n)$ depends on $m$ and $n$ only through $m - n$." },
           { "it == 1", "Which entry of the table does each of the two read for the keys?" },
           "For the keys it reads the table in the other direction." },
         answer = [[Relative, but different: the table for the keys is read from its other end.
@@ -218,11 +217,11 @@ return roper.lesson {
         scale $1/√d$.)
 
         ALiBi trains nothing ([Press et al. 2021](arXiv:2108.12409)). It subtracts the distance
-        times a slope $m$. A model has several attentions side by side, called heads, and each head
+        times a slope $λ$. A model has several attentions side by side, called heads, and each head
         has its own slope. A single head has $2^{-8}$.]],
       formula = [[
-        "T5:"     & b = table_{bucket(j - i)}
-        "ALiBi:"  & b = -m |j - i|]],
+        "T5:"     & b = table_{bucket(n - m)}
+        "ALiBi:"  & b = -λ |n - m|]],
       code = [[
         t5 = roper.position.t5{heads = 1, buckets = 8, distance = 8}
         t5.table:copy(roper.randn{8, 1});
@@ -249,8 +248,8 @@ return roper.lesson {
       text = [[
         All families so far leave $q · k$ unchanged and add something. RoPE adds nothing
         ([Su et al. 2021](arXiv:2104.09864)). It puts the distance between query and key: $M$ is the
-        rotation by $j - i$ (`relative-score`). Nothing is trained.]],
-      formula = "s_{ij} = scale (q_i · R_{j-i} k_j)",
+        rotation by $n - m$ (`relative-score`). Nothing is trained.]],
+      formula = "s_{m,n} = scale (q_m · R_{n-m} k_n)",
       predict = { question = [[Let all queries be 0, and use RoPE. What is the weight of the last of
           the 6 tokens for the first query?]],
         expect = "1 / T",
@@ -290,18 +289,18 @@ return roper.lesson {
         families both are off, and $v$ is used as it is. Shaw adds a second vector of the distance.
         RoPER ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)) rotates the values
         by the same angle as the keys (`relative-distance`).]],
-      formula = "o_i = Σ_j a_{ij} (N v_j + z)",
+      formula = "o_m = Σ_n a_{m,n} (N v_n + z)",
       code = [[
         v = roper.randn({1, 1, T, d}, "float64")
         function attend(a, family)
           local outputs = {}
-          for i = 1, T do
-            outputs[i] = roper.zeros({d}, "float64")
-            for j = 1, T do
-              local value = v[1][1][j]
-              if family.N then value = family.N(value, j - i) end
-              if family.z then value = value + family.z(j - i) end
-              outputs[i] = outputs[i] + a[i][j] * value
+          for m = 1, T do
+            outputs[m] = roper.zeros({d}, "float64")
+            for n = 1, T do
+              local value = v[1][1][n]
+              if family.N then value = family.N(value, n - m) end
+              if family.z then value = value + family.z(n - m) end
+              outputs[m] = outputs[m] + a[m][n] * value
             end
           end
           return roper.stack(outputs)
@@ -338,7 +337,7 @@ return roper.lesson {
         `partly` is this matrix times a vector. `by_feature` is how much each of the 8 features of
         a value changes, at most, if its distance changes. `flat` is a query with zeros in the first
         half: how far its weights for equal keys are from equal.]],
-      formula = "M = N = [R_{j-i}, 0; 0, 1]",
+      formula = "M = N = [R_{n-m}, 0; 0, 1]",
       predict = {
         { question = "8 features, half of them rotated. How many pairs are rotated?",
           expect = "2",
@@ -449,7 +448,7 @@ return roper.lesson {
         names = {"Shaw", "Transf.-XL", "DeBERTa", "T5", "ALiBi", "RoPE", "RoPER"}
         schemes = {shaw, xl, deberta, t5, alibi, "rope", "roper"}
         rows = {}
-        for n, scheme in ipairs(schemes) do rows[n] = measured(scheme) end
+        for i, scheme in ipairs(schemes) do rows[i] = measured(scheme) end
         switches = roper.tensor(rows, "float64")
         switches
         known = roper.tensor({
@@ -512,9 +511,9 @@ return roper.lesson {
         wide_shaw.key:copy(rows);
         first = {0, 1, 2, 3, 4, 7, 12, 20, 49}     -- of the buckets of T5
         buckets = roper.zeros{8, 2}
-        for n = 1, 8 do
-          local inside = target:narrow(1, first[n] + 1, first[n + 1] - first[n])
-          buckets[n]:fill(inside:mean():item())
+        for i = 1, 8 do
+          local inside = target:narrow(1, first[i] + 1, first[i + 1] - first[i])
+          buckets[i]:fill(inside:mean():item())
         end
         wide_t5 = roper.position.t5{heads = 2, buckets = 8, distance = 32}
         wide_t5.table:copy(buckets);
@@ -541,8 +540,8 @@ return roper.lesson {
         draw = [[
           curves = {curve(wide_shaw), curve(wide_t5), curve "alibi", curve "rope"}
           local series = {}
-          for n, name in ipairs{"Shaw", "T5", "ALiBi", "RoPE"} do
-            series[n] = {x = distance, y = curves[n], label = name}
+          for i, name in ipairs{"Shaw", "T5", "ALiBi", "RoPE"} do
+            series[i] = {x = distance, y = curves[i], label = name}
           end
           series[5] = {x = distance, y = target, label = "-ln(1 + p)", dashed = true}
           return plot.line(series, {xlabel = "distance", ylabel = "score", format = format})]],

@@ -7,13 +7,13 @@ return roper.lesson {
   minutes = 20,
   needs = { "why-position", "relative-score" },
   notation = {
-    { "q, k_i, v_i", "the query; the key and the value at position $i$" },
+    { "q, k_n, v_n", "the query; the key and the value at position $n$" },
     { "φ", "a function with positive results, applied to each feature" },
     { "k vᵀ", "the matrix of all products of a feature of $k$ and a feature of $v$" },
-    { "m, i", "the positions of the query and of a key" },
+    { "m, n", "the positions of the query and of a key" },
     { "R_m", "the rotation by position $m$" },
   },
-  given = { q = "vector", k = "vectors", v = "vectors", i = "positions", m = "position" },
+  given = { q = "vector", k = "vectors", v = "vectors", m = "position", n = "positions" },
   steps = {
     { title = "Weights without the exponential",
       text = [[
@@ -29,7 +29,7 @@ return roper.lesson {
         otherwise, as in [Katharopoulos et al. 2020](arXiv:2006.16236).
 
         (The library adds 0.000001 to the denominator, so its result differs in the last digits.)]],
-      formula = "o = {Σ_i (φ(q) · φ(k_i)) v_i}/{Σ_i φ(q) · φ(k_i)}",
+      formula = "o = {Σ_n (φ(q) · φ(k_n)) v_n}/{Σ_n φ(q) · φ(k_n)}",
       predict = {
         question = [[Take two features: $q = (0, -1)$ and $k = (1, 0)$. How well do they match, that
           is, what is $φ(q) · φ(k)$? Two digits are enough.]],
@@ -58,21 +58,21 @@ return roper.lesson {
 
         A product of three factors can be computed in two orders.
 
-        You can compute the match first: $q · k_i$ is a number that multiplies the value $v_i$.
+        You can compute the match first: $q · k_n$ is a number that multiplies the value $v_n$.
         Another query needs all of this again.
 
-        Or you can multiply key and value first: $k_i v_iᵀ$ is a small matrix, with all products of
+        Or you can multiply key and value first: $k_n v_nᵀ$ is a small matrix, with all products of
         a feature of the key and a feature of the value. It does not depend on the query. So sum
         these matrices once. Then multiply each query by the transpose of the sum.]],
-      formula = "Σ_i (q · k_i) v_i = (Σ_i k_i v_iᵀ)ᵀ q",
+      formula = "Σ_n (q · k_n) v_n = (Σ_n k_n v_nᵀ)ᵀ q",
       predict = {
         question = [[A text has 1000 tokens. Keys and values have 64 features. How many numbers are
-          in the sum $Σ_i k_i v_iᵀ$?]],
+          in the sum $Σ_n k_n v_nᵀ$?]],
         expect = "64 * 64", within = 0,
         answer = [[$64 · 64 = 4096$, however long the text is. A text of 1000 tokens has a million
           weights.]],
         hints = {
-          { "it == 64000", "That is one key for each token. How large is each matrix $k_i v_iᵀ$?" },
+          { "it == 64000", "That is one key for each token. How large is each matrix $k_n v_nᵀ$?" },
           { "it == 4096000", "That counts all matrices before they are added up." },
           { "it == 1000000", "That is the number of weights, which are no longer needed." },
           { "it == 64", "That is a vector. Each feature of the key multiplies each of the value." },
@@ -131,27 +131,27 @@ return roper.lesson {
 
         Can all queries still share one sum? It must be a sum over the keys that is the same for the
         queries at all positions $m$.]],
-      formula = "Σ_i (R_m q · R_i k_i) v_i = Σ_i (q · R_{i-m} k_i) v_i",
+      formula = "Σ_n (R_m q · R_n k_n) v_n = Σ_n (q · R_{n-m} k_n) v_n",
       predict = {
         question = "Which sum can be computed once and shared by all queries?",
-        choices = { "$Σ_i (R_{i-m} k_i) v_iᵀ$", "$Σ_i k_i v_iᵀ$", "$Σ_i (R_i k_i) v_iᵀ$",
+        choices = { "$Σ_n (R_{n-m} k_n) v_nᵀ$", "$Σ_n k_n v_nᵀ$", "$Σ_n (R_n k_n) v_nᵀ$",
           "none of them" },
         expect = 3,
         answer = [[The sum of the rotated keys. The query is rotated outside of the sum, by $R_m$:
-          $(Σ_i (R_i k_i) v_iᵀ)ᵀ R_m q$. Could the sum of the unrotated keys be used again, because
+          $(Σ_n (R_n k_n) v_nᵀ)ᵀ R_m q$. Could the sum of the unrotated keys be used again, because
           a rotation does not change lengths? No: each key is rotated by another angle, so the sum
           changes, and so does its length. Both are refuted here.]],
         hints = {
           { "it == 1", "It contains $m$, so each query would need another sum." },
           { "it == 2", "There no key is rotated, so the positions of the keys are missing." },
           { "it == 4", "Look at the left side of the formula. Which factor depends on $m$?" },
-          "It must not contain $m$, but must depend on each $i$." } },
-      identity = { "sum(dot(rotate(q, m), rotate(k, i))*v) == sum(dot(q, rotate(k, i - m))*v)"
-          .. " == transpose(sum(rotate(k, i)*transpose(v)))*rotate(q, m)",
+          "It must not contain $m$, but must depend on each $n$." } },
+      identity = { "sum(dot(rotate(q, m), rotate(k, n))*v) == sum(dot(q, rotate(k, n - m))*v)"
+          .. " == transpose(sum(rotate(k, n)*transpose(v)))*rotate(q, m)",
         wrong = {
-          { "sum(dot(q, rotate(k, i - m))*v) == transpose(sum(k*transpose(v)))*rotate(q, m)",
+          { "sum(dot(q, rotate(k, n - m))*v) == transpose(sum(k*transpose(v)))*rotate(q, m)",
             source = "the unrotated sum used again" },
-          { "dot(sum(rotate(k, i)), sum(rotate(k, i))) == dot(sum(k), sum(k))",
+          { "dot(sum(rotate(k, n)), sum(rotate(k, n))) == dot(sum(k), sum(k))",
             source = "as if the sum kept its length" } } } },
     { title = "Rotate before φ, or after?",
       text = [[
@@ -189,9 +189,9 @@ return roper.lesson {
       claims = {
         { "early > 0.01", instead = { "before(1000)", "before(0)" } },
         { "late < 1e-9", instead = { "after(1000)", "before(1000)" } } },
-      identity = { "dot(rotate(q*q, m), rotate(k*k, i)) == dot(q*q, rotate(k*k, i - m))",
+      identity = { "dot(rotate(q*q, m), rotate(k*k, n)) == dot(q*q, rotate(k*k, n - m))",
         wrong = {
-          { "dot(rotate(q, m)^2, rotate(k, i)^2) == dot(q*q, rotate(k, i - m)^2)",
+          { "dot(rotate(q, m)^2, rotate(k, n)^2) == dot(q*q, rotate(k, n - m)^2)",
             source = "the rotation before the square" } } },
       figure = {
         caption = [[One number of the output, while the whole text moves. Rotated after $φ$, it is

@@ -8,19 +8,19 @@ return roper.lesson {
   needs = { "general-form", "relative-score" },
   notation = { { "L", "the length of a training text in tokens" },
     { "f", "the ratio of the new length to the length in training" },
-    { "m", "a distance in positions" },
+    { "p", "a distance in positions" },
     { "t", "the index of a pair of features, from 0" },
     { "r", "the number of rotated features: $r/2$ pairs" },
     { "θ_t", "the frequency of pair $t$: its angle at distance 1" },
     { "θ'_t", "the same, changed for the longer text" },
-    { "n_t", "the number of turns of pair $t$ within $L$ tokens" },
+    { "N_t", "the number of turns of pair $t$ within $L$ tokens" },
     { "g_t", "how much YaRN slows pair $t$: 0 is not at all, 1 is by $f$" },
-    { "c(n)", "the index at which a pair makes $n$ turns within $L$ tokens" },
+    { "c(N)", "the index at which a pair makes $N$ turns within $L$ tokens" },
     { "clip(x, a, b)", "$x$, limited to the range from $a$ to $b$" },
     { "⌊x⌋, ⌈x⌉", "$x$, rounded down and up" },
     { "M", "the factor by which YaRN scales queries and keys" },
     { "b, B", "the base, with $θ_t = b^(-2t/r)$, and a larger one" },
-    { "s(m)", "a score at distance $m$" },
+    { "s(p)", "a score at distance $p$" },
     { "A_t", "the amplitude of pair $t$ in it" },
     { "φ_t", "the phase of pair $t$" } },
   steps = {
@@ -30,8 +30,8 @@ return roper.lesson {
         lesson shows why, with a model small enough to train here, and tries three methods to fix
         it.
 
-        Scores depend on a distance only through angles. At distance $m$, pair $t$ is rotated by
-        $mθ_t$. A text of $L$ tokens has distances from 0 to $L - 1$. A pair that makes a full turn
+        Scores depend on a distance only through angles. At distance $p$, pair $t$ is rotated by
+        $pθ_t$. A text of $L$ tokens has distances from 0 to $L - 1$. A pair that makes a full turn
         within them has all angles in training, and greater distances only repeat them. A slower
         pair has only a part of its circle in training, and a longer text adds new angles.
 
@@ -204,7 +204,7 @@ return roper.lesson {
         the capital has the higher score at every distance. Beyond, letters have higher scores. At
         `<`, the letter two positions back should have the highest score. But some distance beyond
         31 has a higher one.]],
-      formula = "s(m) = Σ_t A_t cos (mθ_t + φ_t)",
+      formula = "s(p) = Σ_t A_t cos (pθ_t + φ_t)",
       code = [[
         layer = model.layers[1]
         function mean_of(linear, first, last)        -- of the results for tokens
@@ -251,7 +251,7 @@ return roper.lesson {
         A text $f$ times as long fits into the trained range if each position is divided by $f$.
         This is the same as dividing all frequencies by $f$ (position interpolation,
         [Chen et al. 2023](arXiv:2306.15595)). No pair rotates further than in training. Up to
-        rounding, the score at distance $fm$ is the previous score at distance $m$.
+        rounding, the score at distance $fp$ is the previous score at distance $p$.
 
         (The paper then continues training with the interpolated positions. Here there is no
         further training.)]],
@@ -336,7 +336,7 @@ return roper.lesson {
           instead = { "accuracy(model, ntk", "accuracy(model, linear" } } } },
     { title = "Method three: pair by pair",
       text = [[
-        YaRN ([Peng et al. 2023](arXiv:2309.00071)) counts the turns $n_t$ of each pair within the
+        YaRN ([Peng et al. 2023](arXiv:2309.00071)) counts the turns $N_t$ of each pair within the
         $L$ tokens of training. If a pair makes less than one turn, its frequency is divided by $f$.
         If it makes more than 32 turns, its frequency does not change. In between there is a ramp,
         whose $g_t$ grows from 0 for fast pairs to 1 for slow ones. Its shape is the subject of the
@@ -347,7 +347,7 @@ return roper.lesson {
         1.3, and makes the weights sharper again. The formula for $M$ was fitted to large models,
         not derived.]],
       formula = [[
-        n_t &= {L θ_t}/{2π}
+        N_t &= {L θ_t}/{2π}
         θ'_t &= (1 - g_t) θ_t + g_t θ_t / f
         M &= 0.1 ln f + 1]],
       predict = {
@@ -394,9 +394,9 @@ return roper.lesson {
     { title = "Two ramps under one name",
       text = [[
         The ramp of the paper (section 3.2, where $γ$ is $1 - g$) is linear in the number of turns
-        $n_t$. The [code of the authors](https://github.com/jquesnelle/yarn) and Transformers use
-        another one. It is linear in the index $t$ of the pair. $c(n)$ is the index at which a pair
-        makes $n$ turns. The ramp goes from $c(32)$, rounded down but at least 0, to $c(1)$, rounded
+        $N_t$. The [code of the authors](https://github.com/jquesnelle/yarn) and Transformers use
+        another one. It is linear in the index $t$ of the pair. $c(N)$ is the index at which a pair
+        makes $N$ turns. The ramp goes from $c(32)$, rounded down but at least 0, to $c(1)$, rounded
         up.
 
         Both ramps agree on pairs with less than 1 and with more than 32 turns. In between they
@@ -408,9 +408,9 @@ return roper.lesson {
         so all pairs are slowed. The option `fast` sets the 32. The third scheme below is the
         paper's ramp, beginning at the turns of the first pair.]],
       formula = [[
-        "paper:" g_t &= clip({32 - n_t}/{32 - 1}, 0, 1)
+        "paper:" g_t &= clip({32 - N_t}/{32 - 1}, 0, 1)
         "code:" g_t &= clip({t - ⌊c(32)⌋}/{⌈c(1)⌉ - ⌊c(32)⌋}, 0, 1)
-        c(n) &= {r ln(L / (2πn))}/{2 ln b}]],
+        c(N) &= {r ln(L / (2πN))}/{2 ln b}]],
       predict = {
         { question = [[The first pair makes $32 / 2π = 5.09$ turns within the 32 tokens. What is its
             $g$ on the paper's ramp?]],
@@ -421,7 +421,7 @@ return roper.lesson {
             { "it == 0", "That is on the ramp of the code. Use the first line." },
             { "it == 1", "$g$ is 1 for pairs of at most one turn." },
             { "math.abs(it - 4.09 / 31) < 0.002", "That is $1 - g$: it grows with the turns." },
-            "$g = (32 - n)/31$ with $n = 5.09$." } },
+            "$g = (32 - N)/31$ with $N = 5.09$." } },
         { question = [[Which questions will the model fail to answer with the paper's ramp and its
             limit of 32 turns?]],
           choices = { "the far ones", "the near ones", "both", "neither" }, expect = 2,
@@ -438,22 +438,22 @@ return roper.lesson {
       code = [[
         of_paper = roper.position.yarn{dim = 32, base = 100, factor = 4,
           trained_length = 32, ramp = "turns"}
-        n = 32 * rope:thetas() / (2 * math.pi)
-        g = ((32 - n) / 31):maximum(0):minimum(1)
+        N = 32 * rope:thetas() / (2 * math.pi)
+        g = ((32 - N) / 31):maximum(0):minimum(1)
         function apart(scheme, g)                    -- from its g
           local ratio = scheme:thetas() / rope:thetas()
           return (ratio - (1 - g) - g / 4):abs():max():item()
         end
         off_paper = apart(of_paper, g)
-        function c(n)
-          return 32 * math.log(32 / (2 * math.pi * n)) / (2 * math.log(100))
+        function c(N)
+          return 32 * math.log(32 / (2 * math.pi * N)) / (2 * math.log(100))
         end
         low, high = math.max(math.floor(c(32)), 0), math.ceil(c(1))
         t = roper.arange(0, 16, 1, "float64")
         g_code = ((t - low) / (high - low)):maximum(0):minimum(1)
         off_code = apart(yarn, g_code)
         fitted = roper.position.yarn{dim = 32, base = 100, factor = 4,
-          trained_length = 32, ramp = "turns", fast = n[1]:item()}
+          trained_length = 32, ramp = "turns", fast = N[1]:item()}
         far_paper, near_paper = accuracy(model, of_paper, 128, 4)
         far_fitted, near_fitted = accuracy(model, fitted, 128, 4)
         g[1]:item(), low, high

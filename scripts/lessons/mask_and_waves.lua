@@ -9,15 +9,14 @@ return roper.lesson {
   minutes = 20,
   needs = { "why-position" },
   notation = {
-    { "m, n", "the positions of a query and of a key, counted from 0" },
-    { "i, j", "any two positions" },
-    { "x_i", "the vector of the token at position $i$" },
-    { "p_i", "the pattern that is added to it" },
+    { "m, n", "two positions, counted from 0: those of a query and of a key" },
+    { "x_m", "the vector of the token at position $m$" },
+    { "p_m", "the pattern that is added to it" },
     { "d", "the number of features of a vector: $d/2$ pairs" },
     { "t", "the index of a pair, from 0" },
     { "θ_t", "the frequency of pair $t$, in radians per position" },
   },
-  given = { i = "position", j = "position", k = "position" },
+  given = { m = "position", n = "position", k = "position" },
   steps = {
     { title = "A causal mask reveals something",
       text = [[
@@ -96,20 +95,20 @@ return roper.lesson {
           "The output at position $m$ is $1/(m + 1)$." } } },
     { title = "The first method: add sine waves",
       text = [[
-        The first transformer ([Vaswani et al. 2017](arXiv:1706.03762)) adds a pattern $p_i$ to the
-        vector at position $i$. The numbers of a vector, its features, are taken in pairs. Pair $t$
+        The first transformer ([Vaswani et al. 2017](arXiv:1706.03762)) adds a pattern $p_m$ to the
+        vector at position $m$. The numbers of a vector, its features, are taken in pairs. Pair $t$
         of the pattern is the sine and the cosine of an angle. From one position to the next this
         angle grows by $θ_t$, so the pairs are waves of different wavelengths. Together they
         identify the position.
 
-        How similar are the patterns of $i$ and $j$? Compute their dot product. The second line
+        How similar are the patterns of $m$ and $n$? Compute their dot product. The second line
         below is the contribution of one pair: the addition formula of the cosine.
 
         The lessons check such a line, an identity, with random numbers and exactly
-        (`checking-identities` shows how). In the check, `cos(i)` means $cos iθ$.]],
+        (`checking-identities` shows how). In the check, `cos(m)` means $cos mθ$.]],
       formula = [[
-        p_{i,2t} = sin(iθ_t)    p_{i,2t+1} = cos(iθ_t)    θ_t = 10000^(-2t/d)
-        sin iθ sin jθ + cos iθ cos jθ = cos (i - j)θ]],
+        p_{m,2t} = sin(mθ_t)    p_{m,2t+1} = cos(mθ_t)    θ_t = 10000^(-2t/d)
+        sin mθ sin nθ + cos mθ cos nθ = cos (m - n)θ]],
       predict = {
         question = [[The angle of a pair grows by 30 degrees per position. What does this pair
           contribute to the dot product of the patterns of positions 1005 and 1007?]],
@@ -117,8 +116,8 @@ return roper.lesson {
         answer = [[$cos 60° = 0.5$, the same as for positions 5 and 7. Only the distance matters.
 
           The paper of RoPE, RoFormer ([Su et al. 2021](arXiv:2104.09864), eq. 4), prints a $k$ on
-          the right where the left has an $i$. Taken literally, the pattern of $i$ would not depend
-          on $i$, and the checked line would be false.]],
+          the right where the left has the position, its $i$. Taken literally, a pattern would not
+          depend on its position, and the checked line would be false.]],
         hints = {
           { "math.abs(it - math.cos(2)) < 0.01 or math.abs(it - math.cos(60)) < 0.01",
             "`math.cos` takes radians: `math.cos(math.rad(60))` is the cosine of 60 degrees." },
@@ -126,21 +125,22 @@ return roper.lesson {
             "That is the cosine of 30 degrees, but the positions are two apart." },
           { "it == 60 or it == -60", "That is the angle. What is its cosine?" },
           { "it == 1", "Only equal positions give 1." },
-          "What is the angle $(i - j)θ$ here? What is its cosine?" } },
+          "What is the angle $(m - n)θ$ here? What is its cosine?" } },
       code = [[
         wave = roper.position.sinusoidal{d_model = 64}
-        function patterns(first, count)            -- p_i, a row for each i
-          local i = roper.arange(first, first + count, 1, "float64")
+        function patterns(first, count)            -- p_m, a row for each m
+          local m = roper.arange(first, first + count, 1, "float64")
           local nothing = roper.zeros({1, count, 64}, "float64")
-          return wave:embed(nothing, i:view{1, count})[1]
+          return wave:embed(nothing, m:view{1, count})[1]
         end
         near, far = patterns(0, 101), patterns(1000, 101)
         function similar(p) return (p * p[51]):sum(2) end   -- to the one inside
         off = (similar(near) - similar(far)):abs():max():item()]],
       claims = { { "off < 1e-10", instead = { "similar(far)", "similar(far * 2)" } } },
-      identity = { "sin(i)*sin(j) + cos(i)*cos(j) == cos(i - j)",
+      identity = { "sin(m)*sin(n) + cos(m)*cos(n) == cos(m - n)",
         wrong = {
-          { "sin(k)*sin(j) + cos(k)*cos(j) == cos(i - j)", source = "RoFormer, eq. 4: k for i" },
+          { "sin(k)*sin(n) + cos(k)*cos(n) == cos(m - n)",
+            source = "RoFormer, eq. 4: another letter" },
         } },
       figure = {
         caption = [[The dot product of the patterns of position 50 and of the positions 0 to 100,
@@ -149,7 +149,7 @@ return roper.lesson {
         draw = [[
           products = similar(near)
           return plot.line({x = roper.arange(0, 101), y = products},
-            {xlabel = "position j", ylabel = "dot product", format = format})]],
+            {xlabel = "position n", ylabel = "dot product", format = format})]],
         claims = {
           { "math.abs(products[51]:item() - 32) < 1e-9",
             instead = { "similar(near)", "similar(near) / 2" } },
@@ -170,43 +170,43 @@ return roper.lesson {
         The code checks the line of the previous step, and then the same line with a wrong sign.
         `holds` is the result, and `counterexample` shows numbers for which the sides differ.]],
       predict = {
-        question = [[The line with the wrong sign has the right side $cos(i + j)$. Which of these
+        question = [[The line with the wrong sign has the right side $cos(m + n)$. Which of these
           positions show that it is false?]],
-        choices = { "$i = 0$, $j = 0$", "$i = 0$, $j = 1$", "$i = 1$, $j = 1$" },
+        choices = { "$m = 0$, $n = 0$", "$m = 0$, $n = 1$", "$m = 1$, $n = 1$" },
         expect = 3,
-        answer = [[For $i = j$ the left side is $sin² + cos² = 1$, and the right side is $cos 2θ$.
-          If $i$ or $j$ is 0, both sides are the same, because $cos(-θ) = cos θ$.]],
+        answer = [[For $m = n$ the left side is $sin² + cos² = 1$, and the right side is $cos 2θ$.
+          If $m$ or $n$ is 0, both sides are the same, because $cos(-θ) = cos θ$.]],
         hints = {
           { "it == 1", "Both sides are $cos 0 = 1$ there." },
           { "it == 2", "The left side is $cos θ$ there. What is the right side?" },
           "Insert the two positions into both sides." } },
       code = [[
-        given = {i = "position", j = "position"}
-        right = roper.identity{"sin(i)*sin(j) + cos(i)*cos(j) == cos(i - j)",
+        given = {m = "position", n = "position"}
+        right = roper.identity{"sin(m)*sin(n) + cos(m)*cos(n) == cos(m - n)",
           given = given}
-        wrong = roper.identity{"sin(i)*sin(j) + cos(i)*cos(j) == cos(i + j)",
+        wrong = roper.identity{"sin(m)*sin(n) + cos(m)*cos(n) == cos(m + n)",
           given = given}
         right.holds, wrong.holds
         wrong.counterexample.values]],
       claims = {
-        { "right.holds", instead = { "cos(i - j)", "cos(2*i - j)" } },
-        { 'wrong.counterexample.values == "i = 1, j = 1"',
-          instead = { "cos(i + j)", "cos(i + j + 1)" } } },
+        { "right.holds", instead = { "cos(m - n)", "cos(2*m - n)" } },
+        { 'wrong.counterexample.values == "m = 1, n = 1"',
+          instead = { "cos(m + n)", "cos(m + n + 1)" } } },
       exercise = {
         question = [[Complete this line with one sine, so that it holds:
-          `roper.identity{"sin(i)*cos(j) - cos(i)*sin(j) == ...", given = given}`]],
-        check = [[it.holds and it.sides[1].text == "sin(i)*cos(j) - cos(i)*sin(j)"
+          `roper.identity{"sin(m)*cos(n) - cos(m)*sin(n) == ...", given = given}`]],
+        check = [[it.holds and it.sides[1].text == "sin(m)*cos(n) - cos(m)*sin(n)"
           and not it.sides[2].text:find("cos", 1, true)]],
         sample = [[
-          roper.identity{"sin(i)*cos(j) - cos(i)*sin(j) == sin(i - j)", given = given}]],
+          roper.identity{"sin(m)*cos(n) - cos(m)*sin(n) == sin(m - n)", given = given}]],
         hints = {
           { "type(it) ~= 'table' or not it.sides", "Type the whole line, with `roper.identity`." },
-          { "it.holds == false", [[The report shows a counterexample. Try $j = 0$: the left side is
-            $sin i$. Then try $i = 0$.]] },
+          { "it.holds == false", [[The report shows a counterexample. Try $n = 0$: the left side is
+            $sin m$. Then try $m = 0$.]] },
           { "it.holds", "That is true, but another line. Put a sine in place of the dots." },
           "Put the sine of a sum or a difference in place of the dots." },
-        answer = [[`sin(i - j)`. For $i = 0$ both sides are $-sin jθ$, which excludes
-          `sin(j - i)`.]] } },
+        answer = [[`sin(m - n)`. For $m = 0$ both sides are $-sin nθ$, which excludes
+          `sin(n - m)`.]] } },
     { title = "What added waves achieve, and what they do not",
       text = [[
         Add the pattern of its position to each token of the sentence. Now the two Janes are
@@ -215,9 +215,9 @@ return roper.lesson {
         Then let the same sentence begin at position 1000 instead of 0, as if other text came before
         it. All distances within the sentence stay the same. Does the output stay the same, too?
 
-        As in `why-position`, query, key and value of a token are its vector, here $x_i + p_i$. The
+        As in `why-position`, query, key and value of a token are its vector, here $x_m + p_m$. The
         formula is the score of two tokens.]],
-      formula = "(x_i + p_i) · (x_j + p_j) = x_i · x_j + x_i · p_j + p_i · x_j + p_i · p_j",
+      formula = "(x_m + p_m) · (x_n + p_n) = x_m · x_n + x_m · p_n + p_m · x_n + p_m · p_n",
       predict = {
         question = "The sentence moves to position 1000. What happens to its outputs?",
         choices = { "They stay the same, because dot products of patterns depend on distances.",
@@ -231,20 +231,20 @@ return roper.lesson {
           rotates vectors instead. `relative-score` shows that their scores depend only on
           distances.]],
         hints = {
-          { "it == 1", "That is true of $p_i · p_j$. What of $x_i · p_j$?" },
+          { "it == 1", "That is true of $p_m · p_n$. What of $x_m · p_n$?" },
           "Which of the four terms contain only one position?" } },
       code = [[
         wave = roper.position.sinusoidal{d_model = 8}
         function output(first)                     -- the sentence from there on
-          local i = roper.arange(first, first + 8, 1, "float64"):view{1, 8}
-          local y = wave:embed(x:view{1, 8, 8}, i):view{1, 1, 8, 8}
+          local m = roper.arange(first, first + 8, 1, "float64"):view{1, 8}
+          local y = wave:embed(x:view{1, 8, 8}, m):view{1, 1, 8, 8}
           return roper.attention(y, y, y)
         end
         apart = janes(output(0))
         moved = (output(0) - output(1000)):abs():max():item()
         apart, moved]],
       claims = {
-        { "apart > 0.01", instead = { "wave:embed(x:view{1, 8, 8}, i)", "x" } },
+        { "apart > 0.01", instead = { "wave:embed(x:view{1, 8, 8}, m)", "x" } },
         { "moved > 0.01", instead = { "output(1000)", "output(0)" } } },
       figure = {
         caption = [[The first feature of the first Jane's output, by the position at which the

@@ -1,14 +1,14 @@
 return roper.lesson {
   order = 13,
   title = "How precise must an angle be?",
-  before = "You know that position $p$ rotates a pair by $pθ$ (`rotation`).",
+  before = "You know that position $m$ rotates a pair by $mθ$ (`rotation`).",
   after = [[You can say which of three ways to compute the angles is still accurate at token
     131072.]],
   summary = "Compute an angle three ways at token 131,072 and compare.",
   minutes = 15,
   needs = { "rotation", "general-form" },
   notation = {
-    { "p", "a position" },
+    { "m", "a position" },
     { "θ", "the frequency: the angle per position of a pair" },
     { "s", "the number of significant bits of a number type" },
   },
@@ -18,7 +18,7 @@ return roper.lesson {
         Models calculate with few digits, to be fast. Texts get longer and longer. This lesson shows
         how the two conflict ([Wang et al. 2024](arXiv:2411.13476)), and what to do about it.
 
-        At position $p$ a pair is rotated by $pθ$. The first pair has $θ = 1$ radian, so at position
+        At position $m$ a pair is rotated by $mθ$. The first pair has $θ = 1$ radian, so at position
         131072 it has made 20,860 full turns. Full turns change nothing; only the rest counts. So an
         angle of 131072 needs the same absolute precision as an angle of 1.
 
@@ -41,22 +41,22 @@ return roper.lesson {
           { "it == 256", "That is $2^8$. Divide $2^17$ by it." },
           "It is $2^17 / 2^s$ with $s = 8$ bits.", "Subtract the exponents: $2^{17-8}$." } },
       code = [[
-        p, theta = 131072, 10000 ^ (-2 / 128)           -- the second pair of 64
-        exact = p * theta
+        m, theta = 131072, 10000 ^ (-2 / 128)           -- the second pair of 64
+        exact = m * theta
         function as(number, format)
           if format == "float32" then return roper.tensor{number}[1]:item() end
           return roper.tensor({number}, "float64"):round_to(format)[1]:item()
         end
-        in_32 = as(p * as(theta, "float32"), "float32") - exact
-        in_b16 = as(p * as(theta, "bfloat16"), "bfloat16") - exact
-        p16 = as(p, "float16")
-        in_32, in_b16, p16]],
+        in_32 = as(m * as(theta, "float32"), "float32") - exact
+        in_b16 = as(m * as(theta, "bfloat16"), "bfloat16") - exact
+        m16 = as(m, "float16")
+        in_32, in_b16, m16]],
       claims = {
         { "math.abs(in_32) > 1e-4",
-          instead = { 'in_32 = as(p * as(theta, "float32"), "float32")', "in_32 = exact" } },
+          instead = { 'in_32 = as(m * as(theta, "float32"), "float32")', "in_32 = exact" } },
         { "math.abs(in_b16) > 3",
-          instead = { 'in_b16 = as(p * as(theta, "bfloat16"), "bfloat16")', "in_b16 = exact" } },
-        { "p16 == math.huge", instead = { "as(p,", "as(p / 4," } } },
+          instead = { 'in_b16 = as(m * as(theta, "bfloat16"), "bfloat16")', "in_b16 = exact" } },
+        { "m16 == math.huge", instead = { "as(m,", "as(m / 4," } } },
       exercise = {
         { question = [[In float16 the position became `inf`, infinity. What is the largest number in
             float16? Try some numbers, such as `> as(60000, "float16")`, and answer to within 1%.]],
@@ -81,7 +81,7 @@ return roper.lesson {
         There are three ways to compute it. The working type is the type that the model calculates
         in.
 
-        By product: multiply $p$ by $θ$ in the working type. Then take the cosine and the sine.
+        By product: multiply $m$ by $θ$ in the working type. Then take the cosine and the sine.
         Programs did this with short types, too
         ([issue 1003 of GPT-NeoX](https://github.com/EleutherAI/gpt-neox/issues/1003)). In 2026 a
         program drew images of a single color, because in bfloat16 all positions of an image were
@@ -196,9 +196,9 @@ return roper.lesson {
       code = [[
         rope = roper.position.rope{dim = 128}
         x = roper.randn({64, 128}, "float64")
-        function error_at(p)
-          local single = rope:rotate(x:to("float32"), p):to("float64")
-          return (single - rope:rotate(x, p)):abs():max():item()
+        function error_at(m)
+          local single = rope:rotate(x:to("float32"), m):to("float64")
+          return (single - rope:rotate(x, m)):abs():max():item()
         end
         near, far = error_at(1.5), error_at(131072.5)
         q, k = roper.randn{1, 1, 8, 128}, roper.randn{1, 1, 8, 128}
@@ -208,7 +208,7 @@ return roper.lesson {
         moved = (scores(0) - scores(131072)):abs():max():item()]],
       claims = {
         { "math.max(near, far) < 1e-6",
-          instead = { 'x:to("float32"), p', 'x:to("float32"), p + 0.001' } },
+          instead = { 'x:to("float32"), m', 'x:to("float32"), m + 0.001' } },
         { "moved < 1e-5", instead = { "scores(131072)", "roper.attention_weights(q, k)" } } } },
   },
 }

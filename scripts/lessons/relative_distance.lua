@@ -1,4 +1,4 @@
-local OUT = "unrotate(sum(a*rotate(v, i)), n)" -- o_n
+local OUT = "unrotate(sum(a*rotate(v, n)), m)" -- o_m
 
 return roper.lesson {
   order = 9,
@@ -9,16 +9,16 @@ return roper.lesson {
   minutes = 30,
   needs = { "rotation", "relative-score" },
   notation = {
-    { "n, i", "the position of the query and the position of a value" },
-    { "a_{n,i}", "the weight of value $i$ for the query at $n$; short: $a$" },
+    { "m, n", "the position of the query and the position of a value" },
+    { "a_{m,n}", "the weight of value $n$ for the query at $m$; short: $a$" },
     { "v⁽¹⁾, v⁽²⁾", "the first and the second component of a pair" },
-    { "v̂_i", "the value, rotated by its own position" },
-    { "ô_n", "the weighted sum of the rotated values, before it is rotated back" },
-    { "o_n", "RoPER's output" },
-    { "R_{i-n}", "the rotation by the distance $i - n$" },
+    { "v̂_n", "the value, rotated by its own position" },
+    { "ô_m", "the weighted sum of the rotated values, before it is rotated back" },
+    { "o_m", "RoPER's output" },
+    { "R_{n-m}", "the rotation by the distance $n - m$" },
   },
-  given = { a = "numbers", v = "vectors", o = "vector", i = "positions", n = "position",
-    m = "position" },
+  given = { a = "numbers", v = "vectors", o = "vector", m = "position", n = "positions",
+    s = "position" },
   steps = {
     { title = "What RoPE omits",
       text = [[
@@ -27,24 +27,25 @@ return roper.lesson {
         that way.)
 
         RoPER ([Harik and Jayasiri 2022](https://research.labml.ai/RoPER.html)) puts the distance
-        into the values as well. It rotates each value by its own position $i$ and takes the
-        weighted mean. Then it rotates the result back by the position $n$ of the query.
+        into the values as well. It rotates each value by its own position $n$ and takes the
+        weighted mean. Then it rotates the result back by the position $m$ of the query.
 
         The result is the same as if each value had been rotated by its distance from the query,
-        $i - n$. This lesson shows why, first with arrows, then line by line. The derivation on the
+        $n - m$. This lesson shows why, first with arrows, then line by line. The derivation on the
         page of labml's implementation
         ([Jayasiri 2022](https://nn.labml.ai/transformers/rope/value_pe/index.html)) contains
-        mistakes, and we correct them on the way. We use the letters of that page: $n$ is now the
-        position of the query, and $RoPE(x, i)$ is the rotation $R_i x$.
+        mistakes, and we correct them on the way. $RoPE(x, n)$ is its name for the rotation
+        $R_n x$. Its letters for positions are other ones: $n$ for the query, our $m$, and $i$ for a
+        value, our $n$.
 
         In the code, `by_hand` performs the three steps one after the other, and `by_roper` calls
         RoPER in the library. `off` is the largest difference between the two. (`a:matmul(…)` is
-        the product of two matrices: row $n$ of its result is the sum over $i$ of the weights in
-        row $n$ of `a` times the rotated values.)]],
+        the product of two matrices: row $m$ of its result is the sum over $n$ of the weights in
+        row $m$ of `a` times the rotated values.)]],
       formula = [[
-        v̂_i &= RoPE(v_i, i)
-        ô_n &= Σ_i a_{n,i} v̂_i
-        o_n &= RoPE(ô_n, -n)]],
+        v̂_n &= RoPE(v_n, n)
+        ô_m &= Σ_n a_{m,n} v̂_n
+        o_m &= RoPE(ô_m, -m)]],
       code = [[
         q = roper.randn({1, 1, 6, 8}, "float64")
         k = roper.randn({1, 1, 6, 8}, "float64")
@@ -75,9 +76,9 @@ return roper.lesson {
         the value of token 0 stays as it is, the value of token 1 is rotated by 45 degrees, and the
         value of token 2 by 90.
 
-        The query at $n = 2$ gives the three tokens the weights 0.5, 0.3 and 0.2. Each arrow is
+        The query at $m = 2$ gives the three tokens the weights 0.5, 0.3 and 0.2. Each arrow is
         multiplied by its weight.]],
-      formula = "a_{n,i} v̂_i = a_{n,i} R_i v_i",
+      formula = "a_{m,n} v̂_n = a_{m,n} R_n v_n",
       predict = {
         question = [[The value of token 2, $(-1, 4)$, is rotated forward by 90 degrees. It is not
           yet multiplied by its weight. What is its first component $x'$?]],
@@ -122,18 +123,18 @@ return roper.lesson {
             instead = { ", forward", ", shares * values" } } } } },
     { title = "Added up and rotated back",
       text = [[
-        Put the three rotated arrows tip to tail. Their sum $ô_n$ is the arrow from the beginning of
-        the first to the end of the last. The query is at $n = 2$, so the sum is rotated back by 2
+        Put the three rotated arrows tip to tail. Their sum $ô_m$ is the arrow from the beginning of
+        the first to the end of the last. The query is at $m = 2$, so the sum is rotated back by 2
         positions, 90 degrees.
 
-        There is another way to the same arrow. Rotate each value by its distance $i - n$ from the
+        There is another way to the same arrow. Rotate each value by its distance $n - m$ from the
         query, by -90, -45 and 0 degrees, and then add. The result is the same, because rotating
         the whole chain of arrows back rotates each of its arrows back.
 
         This is RoPER's formula. The following steps derive it line by line.]],
-      formula = "R_{-n} Σ_i a_{n,i} R_i v_i = Σ_i a_{n,i} R_{i-n} v_i",
+      formula = "R_{-m} Σ_n a_{m,n} R_n v_n = Σ_n a_{m,n} R_{n-m} v_n",
       predict = {
-        question = [[Now let the query be at $n = 1$. By how many degrees is the value of token 0
+        question = [[Now let the query be at $m = 1$. By how many degrees is the value of token 0
           rotated in total? Forward is positive, back is negative.]],
         expect = "math.deg((0 - 1) * theta)",
         answer = [[-45. Token 0 is at position 0, so its value is not rotated forward. It is rotated
@@ -141,19 +142,19 @@ return roper.lesson {
         hints = {
           { "it == 45", "The size is right. Is it rotated forward or back?" },
           { "it == 0", "That is the forward rotation. How far is it rotated back?" },
-          { "it == -90", "That is for the query at $n = 2$. Here it is $n = 1$." },
+          { "it == -90", "That is for the query at $m = 2$. Here it is $m = 1$." },
           { "it == -1", "That is the distance in positions. Each is 45 degrees." },
-          "It is rotated by its distance $i - n$. Here $i = 0$ and $n = 1$.",
-          "Each position is 45 degrees, and the sign is that of $i - n$." } },
+          "It is rotated by its distance $n - m$. Here $n = 0$ and $m = 1$.",
+          "Each position is 45 degrees, and the sign is that of $n - m$." } },
       code = [[
-        n = 2
+        m = 2
         total = forward:sum(1)
-        o = plane:unrotate(total, n)
+        o = plane:unrotate(total, m)
         o
-        by_distance = shares * plane:rotate(values, {0 - n, 1 - n, 2 - n})
+        by_distance = shares * plane:rotate(values, {0 - m, 1 - m, 2 - m})
         by_distance:sum(1)
         off = (by_distance:sum(1) - o):abs():max():item()]],
-      claims = { { "off < 1e-12", instead = { "unrotate(total, n)", "unrotate(total, 1)" } } },
+      claims = { { "off < 1e-12", instead = { "unrotate(total, m)", "unrotate(total, 1)" } } },
       figure = {
         caption = [[Dashed: the values rotated forward, tip to tail, and their sum ô. Solid: each
           value rotated by its distance. The sum, rotated back along the thin line, is the output.
@@ -164,7 +165,7 @@ return roper.lesson {
             local x, y = 0, 0
             for i, link in ipairs(links:totable()) do
               list[#list + 1] = {link[1], link[2], from = {x, y}, dashed = is_dashed,
-                label = "token " .. i - 1, quantity = "v", turned = not is_dashed and -n * theta
+                label = "token " .. i - 1, quantity = "v", turned = not is_dashed and -m * theta
                 or nil, about = {0, 0}}
               x, y = x + link[1], y + link[2]
             end
@@ -173,7 +174,7 @@ return roper.lesson {
           first, second = chain(forward, true), chain(by_distance, false)
           sum, out = total:totable(), o:totable()
           list[#list + 1] = {sum[1], sum[2], dashed = true, label = "ô", quantity = "o"}
-          list[#list + 1] = {out[1], out[2], turned = -n * theta, label = "o", quantity = "o"}
+          list[#list + 1] = {out[1], out[2], turned = -m * theta, label = "o", quantity = "o"}
           return plot.arrows(list, {format = format})]],
         claims = {
           { "math.abs(first[1] - sum[1]) + math.abs(first[2] - sum[2]) < 1e-12",
@@ -184,90 +185,91 @@ return roper.lesson {
             instead = { ", o:totable()", ", total:totable()" } } } } },
     { title = "Rotating back, written out",
       text = [[
-        The derivation begins with the last step, rotating back. It is a rotation by $-n$, with
-        $cos(-nθ) = cos nθ$ and $sin(-nθ) = -sin nθ$ (`rotation`).
+        The derivation begins with the last step, rotating back. It is a rotation by $-m$, with
+        $cos(-mθ) = cos mθ$ and $sin(-mθ) = -sin mθ$ (`rotation`).
 
         Below each formula is the line that is checked, with random numbers and exactly. In it `[1]`
-        and `[2]` are the components of each pair, and `sum` runs over $i$. This line holds for any
+        and `[2]` are the components of each pair, and `sum` runs over $n$. This line holds for any
         vector $o$, and so for $ô$. (The next lesson, `checking-identities`, explains the details of
         a check; nothing here depends on it.)]],
       formula = [[
-        RoPE(ô_n, -n) = [ô⁽¹⁾ cos nθ + ô⁽²⁾ sin nθ;
-                         ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ] ]],
-      identity = { "unrotate(o, n) == pair(o[1]*cos(n) + o[2]*sin(n), o[2]*cos(n) - o[1]*sin(n))",
-        wrong = { "unrotate(o, n) == pair(o[1]*cos(n) - o[2]*sin(n), o[2]*cos(n) + o[1]*sin(n))" },
+        RoPE(ô_m, -m) = [ô⁽¹⁾ cos mθ + ô⁽²⁾ sin mθ;
+                         ô⁽²⁾ cos mθ - ô⁽¹⁾ sin mθ] ]],
+      identity = { "unrotate(o, m) == pair(o[1]*cos(m) + o[2]*sin(m), o[2]*cos(m) - o[1]*sin(m))",
+        wrong = { "unrotate(o, m) == pair(o[1]*cos(m) - o[2]*sin(m), o[2]*cos(m) + o[1]*sin(m))" },
       } },
     { title = "The first component: insert ô",
       text = [[
-        Take the first of the two lines, and insert $ô⁽¹⁾ = Σ_i a v̂⁽¹⁾$ and $ô⁽²⁾ = Σ_i a v̂⁽²⁾$.
-        Here $a$ is short for $a_{n,i}$, and $v$ for $v_i$. Each $v̂$ is a value that is
-        rotated by its own position $i$; write this out as well. The factor $sin nθ$ in the last
-        line comes from rotating back by $n$. labml's page prints $sin mθ$ there, but nothing here
-        has a position $m$.]],
+        Take the first of the two lines, and insert $ô⁽¹⁾ = Σ_n a v̂⁽¹⁾$ and $ô⁽²⁾ = Σ_n a v̂⁽²⁾$.
+        Here $a$ is short for $a_{m,n}$, and $v$ for $v_n$. Each $v̂$ is a value that is
+        rotated by its own position $n$; write this out as well. The factor $sin mθ$ in the last
+        line comes from rotating back by $m$. In the letters of labml's page it should be $sin nθ$.
+        That page prints $sin mθ$, and nothing on it has a position $m$. In the check below, $s$ is
+        such another position.]],
       formula = [[
-          & Σ_i a v̂⁽¹⁾ cos nθ + Σ_i a v̂⁽²⁾ sin nθ
-        = & Σ_i a (v⁽¹⁾ cos iθ - v⁽²⁾ sin iθ) cos nθ
-        + & Σ_i a (v⁽²⁾ cos iθ + v⁽¹⁾ sin iθ) sin nθ]],
-      identity = { OUT .. "[1] == sum(a*rotate(v, i)[1])*cos(n) + sum(a*rotate(v, i)[2])*sin(n)"
-          .. " == sum(a*(v[1]*cos(i) - v[2]*sin(i)))*cos(n)"
-          .. " + sum(a*(v[2]*cos(i) + v[1]*sin(i)))*sin(n)",
-        wrong = { { OUT .. "[1] == sum(a*(v[1]*cos(i) - v[2]*sin(i)))*cos(n)"
-          .. " + sum(a*(v[2]*cos(i) + v[1]*sin(i)))*sin(m)",
-          source = "labml's page, first component: sin m for sin n" } } } },
+          & Σ_n a v̂⁽¹⁾ cos mθ + Σ_n a v̂⁽²⁾ sin mθ
+        = & Σ_n a (v⁽¹⁾ cos nθ - v⁽²⁾ sin nθ) cos mθ
+        + & Σ_n a (v⁽²⁾ cos nθ + v⁽¹⁾ sin nθ) sin mθ]],
+      identity = { OUT .. "[1] == sum(a*rotate(v, n)[1])*cos(m) + sum(a*rotate(v, n)[2])*sin(m)"
+          .. " == sum(a*(v[1]*cos(n) - v[2]*sin(n)))*cos(m)"
+          .. " + sum(a*(v[2]*cos(n) + v[1]*sin(n)))*sin(m)",
+        wrong = { { OUT .. "[1] == sum(a*(v[1]*cos(n) - v[2]*sin(n)))*cos(m)"
+          .. " + sum(a*(v[2]*cos(n) + v[1]*sin(n)))*sin(s)",
+          source = "labml's page, first component: the sine of another position" } } } },
     { title = "Collect the terms of each feature",
       text = "This only reorders the terms: those with $v⁽¹⁾$, and those with $v⁽²⁾$.",
       formula = [[
-          & Σ_i a v⁽¹⁾ (cos iθ cos nθ + sin iθ sin nθ)
-        + & Σ_i a v⁽²⁾ (cos iθ sin nθ - sin iθ cos nθ)]],
-      identity = { OUT .. "[1] == sum(a*v[1]*(cos(i)*cos(n) + sin(i)*sin(n)))"
-          .. " + sum(a*v[2]*(cos(i)*sin(n) - sin(i)*cos(n)))" } },
+          & Σ_n a v⁽¹⁾ (cos nθ cos mθ + sin nθ sin mθ)
+        + & Σ_n a v⁽²⁾ (cos nθ sin mθ - sin nθ cos mθ)]],
+      identity = { OUT .. "[1] == sum(a*v[1]*(cos(n)*cos(m) + sin(n)*sin(m)))"
+          .. " + sum(a*v[2]*(cos(n)*sin(m) - sin(n)*cos(m)))" } },
     { title = "Two formulas from school",
       text = [[
-        By $cos (α - β) = cos α cos β + sin α sin β$, the first bracket is $cos (i - n)θ$. The
+        By $cos (α - β) = cos α cos β + sin α sin β$, the first bracket is $cos (n - m)θ$. The
         second is a sine. The formula from school is $sin (α - β) = sin α cos β - cos α sin β$.]],
       formula = [[
-        cos iθ cos nθ + sin iθ sin nθ &= cos (i - n)θ
-        cos iθ sin nθ - sin iθ cos nθ &= sin "?"]],
+        cos nθ cos mθ + sin nθ sin mθ &= cos (n - m)θ
+        cos nθ sin mθ - sin nθ cos mθ &= sin "?"]],
       predict = {
         question = "The second bracket is the sine of which angle?",
-        choices = { "$(i - n)θ$", "$(n - i)θ$", "$(i + n)θ$" },
+        choices = { "$(n - m)θ$", "$(m - n)θ$", "$(n + m)θ$" },
         expect = 2,
-        answer = [[It is $sin (n - i)θ$. The order is reversed, so this equals $-sin (i - n)θ$.
+        answer = [[It is $sin (m - n)θ$. The order is reversed, so this equals $-sin (n - m)θ$.
           Hence the minus between the two sums:
-          $Σ_i a v⁽¹⁾ cos (i - n)θ - Σ_i a v⁽²⁾ sin (i - n)θ$.]],
+          $Σ_n a v⁽¹⁾ cos (n - m)θ - Σ_n a v⁽²⁾ sin (n - m)θ$.]],
         hints = {
           { "it == 1", [[Look at the signs. In $sin (α - β)$ the product with $sin α$ has no minus.
             Which product in the bracket has no minus? Its sine is $sin α$.]] },
           { "it == 3", "For a sum of angles there would be a plus between the products." },
           "Call $α$ the angle whose sine is in the product without a minus." } },
-      identity = { OUT .. "[1] == sum(a*v[1]*cos(i - n)) - sum(a*v[2]*sin(i - n))",
-        wrong = { OUT .. "[1] == sum(a*v[1]*cos(i - n)) + sum(a*v[2]*sin(i - n))" } } },
+      identity = { OUT .. "[1] == sum(a*v[1]*cos(n - m)) - sum(a*v[2]*sin(n - m))",
+        wrong = { OUT .. "[1] == sum(a*v[1]*cos(n - m)) + sum(a*v[2]*sin(n - m))" } } },
     { title = "The second component",
       text = [[
         The second component begins with the second line of rotating back. The rest is the same:
         insert $ô$, collect the terms, and use the two formulas. labml's page omits these steps
         and prints only a result.]],
-      formula = "ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ",
+      formula = "ô⁽²⁾ cos mθ - ô⁽¹⁾ sin mθ",
       predict = {
-        question = "What is the second component of $o_n$?",
-        choices = { "$Σ_i a v⁽¹⁾ cos (i - n)θ + Σ_i a v⁽²⁾ sin (i - n)θ$",
-          "$Σ_i a v⁽²⁾ cos (i - n)θ - Σ_i a v⁽¹⁾ sin (i - n)θ$",
-          "$Σ_i a v⁽²⁾ cos (i - n)θ + Σ_i a v⁽¹⁾ sin (i - n)θ$" },
+        question = "What is the second component of $o_m$?",
+        choices = { "$Σ_n a v⁽¹⁾ cos (n - m)θ + Σ_n a v⁽²⁾ sin (n - m)θ$",
+          "$Σ_n a v⁽²⁾ cos (n - m)θ - Σ_n a v⁽¹⁾ sin (n - m)θ$",
+          "$Σ_n a v⁽²⁾ cos (n - m)θ + Σ_n a v⁽¹⁾ sin (n - m)θ$" },
         expect = 3,
-        answer = [[A rotation has $y' = y cos φ + x sin φ$, here with $φ = (i - n)θ$. labml's
+        answer = [[A rotation has $y' = y cos φ + x sin φ$, here with $φ = (n - m)θ$. labml's
           page prints $v⁽¹⁾$ with the cosine and $v⁽²⁾$ with the sine. They must be exchanged.]],
         hints = {
-          { "it == 1", [[That is printed on labml's page. Try $i = n$, where the rotation is by 0:
+          { "it == 1", [[That is printed on labml's page. Try $n = m$, where the rotation is by 0:
             the second component of a value should remain the second component.]] },
-          { "it == 2", [[Check the sign. Try $n = 0$: nothing is rotated back. What is $y'$
-            after a rotation by $iθ$?]] },
-          "Try $i = n$, a rotation by 0, and $n = 0$: nothing is rotated back." } },
-      identity = { OUT .. "[2] == sum(a*v[2]*cos(i - n)) + sum(a*v[1]*sin(i - n))",
-        wrong = { { OUT .. "[2] == sum(a*v[1]*cos(i - n)) + sum(a*v[2]*sin(i - n))",
+          { "it == 2", [[Check the sign. Try $m = 0$: nothing is rotated back. What is $y'$
+            after a rotation by $nθ$?]] },
+          "Try $n = m$, a rotation by 0, and $m = 0$: nothing is rotated back." } },
+      identity = { OUT .. "[2] == sum(a*v[2]*cos(n - m)) + sum(a*v[1]*sin(n - m))",
+        wrong = { { OUT .. "[2] == sum(a*v[1]*cos(n - m)) + sum(a*v[2]*sin(n - m))",
           source = "labml's page, second component" } } } },
     { title = "Together: each value rotated by its distance",
       text = [[
-        The two components are those of a pair rotated by $i - n$. So each value is rotated by its
+        The two components are those of a pair rotated by $n - m$. So each value is rotated by its
         distance from the query.
 
         The last line of labml's page, the first line below, contains two mistakes. The first
@@ -276,38 +278,38 @@ return roper.lesson {
         counterexample below therefore has two pairs, the second with $θ = 1/100$. (The four numbers
         of $v$ are the two first components, then the two second components.)]],
       formula = [[
-        "wrong:" & Σ_i a_{n,i} RoPE(v_i⁽¹⁾, v_i⁽¹⁾, (i - n)θ)
-        "right:" & Σ_i a_{n,i} RoPE(v_i⁽¹⁾, v_i⁽²⁾, i - n) = Σ_i a_{n,i} R_{i-n} v_i = o_n]],
-      code = [[given = {v = "vector", i = "position", n = "position"}  -- to try below]],
-      identity = { OUT .. " == sum(a*rotate(v, i - n))",
-        wrong = { { OUT .. " == sum(a*rotate(pair(v[1], v[1]), (i - n)*theta))",
+        "wrong:" & Σ_n a_{m,n} RoPE(v_n⁽¹⁾, v_n⁽¹⁾, (n - m)θ)
+        "right:" & Σ_n a_{m,n} RoPE(v_n⁽¹⁾, v_n⁽²⁾, n - m) = Σ_n a_{m,n} R_{n-m} v_n = o_m]],
+      code = [[given = {v = "vector", m = "position", n = "position"}  -- to try below]],
+      identity = { OUT .. " == sum(a*rotate(v, n - m))",
+        wrong = { { OUT .. " == sum(a*rotate(pair(v[1], v[1]), (n - m)*theta))",
             source = "labml's page, last line" },
-          { OUT .. " == sum(a*rotate(pair(v[1], v[1]), i - n))", source = "with v⁽¹⁾ twice only" },
-          { OUT .. " == sum(a*rotate(v, (i - n)*theta))", source = "with θ twice only" } } },
+          { OUT .. " == sum(a*rotate(pair(v[1], v[1]), n - m))", source = "with v⁽¹⁾ twice only" },
+          { OUT .. " == sum(a*rotate(v, (n - m)*theta))", source = "with θ twice only" } } },
       exercise = {
-        question = [[The whole derivation fits into one line, if rotating by $i$ and back by $n$ is
-          the same as rotating by $i - n$. Complete this line to check it:
-          `roper.identity{"unrotate(rotate(v, i), n) == ...", given = given}`]],
-        check = [[it.holds and it.sides[1].text:find("unrotate(rotate(v, i), n)", 1, true) ~= nil
+        question = [[The whole derivation fits into one line, if rotating by $n$ and back by $m$ is
+          the same as rotating by $n - m$. Complete this line to check it:
+          `roper.identity{"unrotate(rotate(v, n), m) == ...", given = given}`]],
+        check = [[it.holds and it.sides[1].text:find("unrotate(rotate(v, n), m)", 1, true) ~= nil
           and not it.sides[2].text:find("unrotate", 1, true)]],
         sample = [[
-          roper.identity{"unrotate(rotate(v, i), n) == rotate(v, i - n)", given = given}]],
+          roper.identity{"unrotate(rotate(v, n), m) == rotate(v, n - m)", given = given}]],
         hints = {
           { "it.holds == false", [[The two rotations together are not this one: see the
-            counterexample. Check the order of $i$ and $n$.]] },
+            counterexample. Check the order of $n$ and $m$.]] },
           { "it.holds", "That is true, but another line. Which single rotation equals the two?" },
           "Replace the three dots by one rotation of `v`: `rotate(v, ...)`. By what?" },
         answer = [[It is the same. Rotating a sum also rotates each of its terms, so the last
           rotation can move inside the sum:
-          $R_{-n} Σ_i a R_i v_i = Σ_i a R_{-n} R_i v_i = Σ_i a R_{i-n} v_i$.]] } },
+          $R_{-m} Σ_n a R_n v_n = Σ_n a R_{-m} R_n v_n = Σ_n a R_{n-m} v_n$.]] } },
     { title = "In the library, and the minus sign",
       text = [[
-        The library's RoPER never computes $R_{i-n}$. The code compares its output with a sum that
+        The library's RoPER never computes $R_{n-m}$. The code compares its output with a sum that
         does. Then it moves the text to begin at position 1000 instead of 0.
 
-        Why is there a minus in $RoPE(ô, -n)$? Successive rotations add their positions. To get a
+        Why is there a minus in $RoPE(ô, -m)$? Successive rotations add their positions. To get a
         difference, one of the two must rotate backward. (The first could rotate backward and the
-        last forward. Then values are rotated by $n - i$, which is mirrored but still relative.)]],
+        last forward. Then values are rotated by $m - n$, which is mirrored but still relative.)]],
       predict = {
         question = [[Let the text begin at position 1000. What is the largest change of a number in
           the output?]],
@@ -316,9 +318,9 @@ return roper.lesson {
           same.]],
         hints = {
           { "it == 1000", "That is the shift. Does any distance change by it?" },
-          { "it > 1e-6", [[Which of the distances $i - n$ change if $i$ and $n$ both grow by
+          { "it > 1e-6", [[Which of the distances $n - m$ change if $n$ and $m$ both grow by
             1000?]] },
-          "Both $i$ and $n$ grow by 1000." } },
+          "Both $n$ and $m$ grow by 1000." } },
       code = [[
         here = {position = "roper", causal = true}
         explicit = roper.oracle.attention(q, k, v, here)
@@ -360,32 +362,32 @@ return roper.lesson {
           choices = {
             "So that the output has the length that a mean of values has.",
             "So that the scores depend on distances.",
-            "So that only the distance $i - n$ is left of a value's position $i$.",
+            "So that only the distance $n - m$ is left of a value's position $n$.",
             "So that the value of token 0 stays as it is." },
           expect = 3,
-          answer = [[Each value was rotated by its own position: $R_i v_i$. Rotating back subtracts
-            the position of the query, the same for all values: $R_{-n} R_i = R_{i-n}$. So the
+          answer = [[Each value was rotated by its own position: $R_n v_n$. Rotating back subtracts
+            the position of the query, the same for all values: $R_{-m} R_n = R_{n-m}$. So the
             output shows how far away each value was, wherever the text begins.]],
           hints = {
             { "it == 1", "A rotation changes no length, forward or back (`rotation`)." },
             { "it == 2", [[The scores are computed before, from queries and keys; they are already
               relative (`relative-score`).]] },
             { "it == 4", [[It is rotated by 0, so it stays as it is without rotating back. With it,
-              it is rotated by $0 - n$.]] },
+              it is rotated by $0 - m$.]] },
             "What is the total rotation of a value, with and without rotating back?" } },
         { question = "What would the model get if the output were not rotated back?",
           choices = {
             "The values as they are: RoPE's output.",
-            "Each value rotated by its own position $i$ in the text.",
-            "Each value rotated by $n - i$: the distance, mirrored." },
+            "Each value rotated by its own position $n$ in the text.",
+            "Each value rotated by $m - n$: the distance, mirrored." },
           expect = 2,
-          answer = [[$Σ_i a_{n,i} R_i v_i$: positions, not distances. The same words later in the
+          answer = [[$Σ_n a_{m,n} R_n v_n$: positions, not distances. The same words later in the
             text would contribute other values. At positions beyond those in training, the values
             would be rotated by angles that the model has never seen.]],
           hints = {
             { "it == 1", "RoPE does not rotate the values at all. Here they are rotated forward." },
-            { "it == 3", "That depends on $n$. Only rotating back uses $n$." },
-            "Leave $R_{-n}$ out of the formula and read what is left." } },
+            { "it == 3", "That depends on $m$. Only rotating back uses $m$." },
+            "Leave $R_{-m}$ out of the formula and read what is left." } },
         { question = [[Leave out rotating back, and let the text begin at 1000 instead of 0. By how
             many more positions is each value in the output rotated?]],
           expect = "1000", within = 0,
@@ -394,14 +396,14 @@ return roper.lesson {
             { "it == 0", "That is the answer with rotating back." },
             { "it == 2000", "Values are rotated once, by their own position." },
             "By how many positions was a value rotated before, by how many after?" } },
-        { question = [[Now forget the minus: $RoPE(ô, +n)$ at the end. Again the text begins at 1000
+        { question = [[Now forget the minus: $RoPE(ô, +m)$ at the end. Again the text begins at 1000
             instead of 0. By how many more positions is each value rotated?]],
           expect = "2000", within = 0,
-          answer = [[2000. $Σ_i a_{n,i} R_{i+n} v_i$ contains the sum of two positions, and each of
+          answer = [[2000. $Σ_n a_{m,n} R_{n+m} v_n$ contains the sum of two positions, and each of
             them is 1000 greater. Nothing relative is left. See `wrong-inverse`.]],
           hints = {
-            { "it == 0", "That would be $i - n$. Here it is $i + n$." },
-            { "it == 1000", "That is $i$ alone. The rotation at the end adds $n$." },
-            "A value is rotated by $i$, and then, with all the others, by $n$." } } } },
+            { "it == 0", "That would be $n - m$. Here it is $n + m$." },
+            { "it == 1000", "That is $n$ alone. The rotation at the end adds $m$." },
+            "A value is rotated by $n$, and then, with all the others, by $m$." } } } },
   },
 }

@@ -6,12 +6,12 @@ return roper.lesson {
   summary = "Compute a training step by hand, then train the whole model.",
   minutes = 35,
   needs = { "why-position", "relative-distance" },
-  notation = { { "x_i", "the vector of the model at position $i$: 64 numbers" },
-    { "u_i", "the same, normalized" },
-    { "q_i, k_i, v_i", "query, key and value of position $i$" },
+  notation = { { "x_m", "the vector of the model at position $m$: 64 numbers" },
+    { "u_m", "the same, normalized" },
+    { "q_m, k_m, v_m", "query, key and value of position $m$" },
     { "W, b", "weights and biases, which are trained" },
-    { "R_i", "the rotation by position $i$" },
-    { "a_ij", "the weight of value $j$ for the query at $i$" },
+    { "R_m", "the rotation by position $m$" },
+    { "a_{m,n}", "the weight of value $n$ for the query at $m$" },
     { "d", "the number of features of a head: 16" },
     { "z", "logits: one number for each character" },
     { "p", "the probability of each character" },
@@ -19,7 +19,7 @@ return roper.lesson {
     { "ℓ", "the loss" },
     { "T", "the number of characters in a row: 29" },
     { "g", "the gradient of the loss with respect to a weight $w$" },
-    { "m, s", "running means of $g$ and of $g²$" } },
+    { "μ, s", "running means of $g$ and of $g²$" } },
   steps = {
     { title = "A text with a rule",
       text = [[
@@ -114,10 +114,10 @@ return roper.lesson {
         Then three linear maps compute the query, the key and the value. In a linear map each number
         of the result is a weighted sum of the inputs, plus a bias.]],
       formula = [[
-        u_i &= {x_i - mean(x_i)}/{√{mean((x_i - mean(x_i))^2) + ε}}
-        q_i &= W_q u_i + b_q
-        k_i &= W_k u_i + b_k
-        v_i &= W_v u_i + b_v]],
+        u_m &= {x_m - mean(x_m)}/{√{mean((x_m - mean(x_m))^2) + ε}}
+        q_m &= W_q u_m + b_q
+        k_m &= W_k u_m + b_k
+        v_m &= W_v u_m + b_v]],
       code = [[
         function norm(of, x)
           local y = x - x:mean(2, true)
@@ -155,8 +155,8 @@ return roper.lesson {
           { "it == 28 or it == 29", "The last one is rotated back the most." },
           "At which position is the angle of the rotation back 0?" } },
       formula = [[
-        a_ij &= {exp((R_i q_i) · (R_j k_j) / √d)}/{Σ_{l ≤ i} exp((R_i q_i) · (R_l k_l) / √d)}
-        o_i &= R_{-i} Σ_{j ≤ i} a_ij R_j v_j]],
+        a_{m,n} &= {exp((R_m q_m) · (R_n k_n) / √d)}/{Σ_{j ≤ m} exp((R_m q_m) · (R_j k_j) / √d)}
+        o_m &= R_{-m} Σ_{n ≤ m} a_{m,n} R_n v_n]],
       code = [[
         function split(y) return y:view{29, 4, 16}:transpose(1, 2):to("float64") end
         q, k, v = split(q), split(k), split(v)
@@ -187,9 +187,9 @@ return roper.lesson {
           { "it == 64", "That is for one character, without its bias." },
           "64 numbers go in, 22 come out." } },
       formula = [[
-        x_i &← x_i + W_o o_i + b_o
-        x_i &← x_i + W₂ max(W₁ norm(x_i) + b₁, 0) + b₂
-        z_i &= W norm(x_i) + b]],
+        x_m &← x_m + W_o o_m + b_o
+        x_m &← x_m + W₂ max(W₁ norm(x_m) + b₁, 0) + b₂
+        z_m &= W norm(x_m) + b]],
       code = [[
         joined = o:to("float32"):transpose(1, 2):contiguous():view{29, 64}
         x = x + linear(layer.attention.output, joined)
@@ -215,7 +215,7 @@ return roper.lesson {
           "Each has the probability 1/22.", "At the prompt: > math.log(22)" } },
       formula = [[
         p_c &= {e^{z_c}}/{Σ_k e^{z_k}}
-        ℓ &= - {1}/{T} Σ_i ln p_i("character" i + 1)]],
+        ℓ &= - {1}/{T} Σ_m ln p_m("character" m + 1)]],
       code = [[
         p = logits:exp() / logits:exp():sum(2, true)
         y = roper.eye(#characters)[following + 1]      -- 1 for the next character
@@ -243,7 +243,7 @@ return roper.lesson {
         from that of the logits. For the second, increase and decrease one weight a little, and
         compare the losses.]],
       formula = [[
-        {∂ℓ}/{∂z_ic} &= {p_ic - y_ic}/{T}
+        {∂ℓ}/{∂z_{m,c}} &= {p_{m,c} - y_{m,c}}/{T}
         {∂ℓ}/{∂w} &≈ {ℓ(w + h) - ℓ(w - h)}/{2h}]],
       code = [[
         function loss_of_row()
@@ -270,10 +270,10 @@ return roper.lesson {
     { title = "A step of Adam",
       text = [[
         Plain gradient descent moves each weight by a multiple of its gradient. Adam
-        ([Kingma and Ba 2015](arXiv:1412.6980)) keeps two running means: $m$ of the gradients and
+        ([Kingma and Ba 2015](arXiv:1412.6980)) keeps two running means: $μ$ of the gradients and
         $s$ of their squares. It divides the first by the square root of the second. So the size of
         the gradient does not matter, only how steadily it points in one direction. The steps are
-        numbered $t$, starting from 1. $m$ and $s$ begin at 0, so they are too small at first.
+        numbered $t$, starting from 1. $μ$ and $s$ begin at 0, so they are too small at first.
         Dividing by $1 - 0.9^t$ and $1 - 0.999^t$ makes up for that.]],
       predict = {
         question = [[The learning rate is 0.01. One weight has the gradient 0.5, another 0.0005. How
@@ -284,18 +284,18 @@ return roper.lesson {
           0.]],
         hints = { { "math.abs(it - 5e-6) < 1e-6", "That is plain gradient descent." },
           { "it == -0.01", "Give the distance, without a sign." },
-          "With $t = 1$: $m = 0.1 g$ is divided by 0.1, and $s = 0.001 g²$ by 0.001." } },
+          "With $t = 1$: $μ = 0.1 g$ is divided by 0.1, and $s = 0.001 g²$ by 0.001." } },
       formula = [[
-        m &← 0.9 m + 0.1 g
+        μ &← 0.9 μ + 0.1 g
         s &← 0.999 s + 0.001 g²
-        w &← w - rate · {m / (1 - 0.9^t)}/{√{s / (1 - 0.999^t)} + 10^(-8)}]],
+        w &← w - rate · {μ / (1 - 0.9^t)}/{√{s / (1 - 0.999^t)} + 10^(-8)}]],
       code = [[
         adam = roper.optim.Adam{rate = 0.01}
         weight = model.logits.weight
         before, g = weight:clone(), weight.grad:clone()
         adam:step(model:parameters())
-        m, s = 0.1 * g, 0.001 * g * g
-        adjusted = (m / (1 - 0.9)) / ((s / (1 - 0.999)):sqrt() + 1e-8)
+        mu, s = 0.1 * g, 0.001 * g * g
+        adjusted = (mu / (1 - 0.9)) / ((s / (1 - 0.999)):sqrt() + 1e-8)
         off = (before - 0.01 * adjusted - weight):abs():max():item()
         moved = (weight - before):abs()
         moved:min():item(), moved:max():item()]],

@@ -7,13 +7,12 @@ return roper.lesson {
   minutes = 30,
   needs = { "general-form", "relative-distance" },
   notation = {
-    { "R_n", "the rotation by position $n$; $R_{-n}$ rotates back" },
-    { "n, i", "the positions of the query and of the values" },
-    { "m, n", "the positions of query and key, in formulas without values" },
-    { "a_{n,i}", "the weight of value $i$ for the query at $n$; short: $a$" },
-    { "v_i, o_n", "the value at $i$, the output at $n$" },
+    { "R_m", "the rotation by position $m$; $R_{-m}$ rotates back" },
+    { "m, n", "the positions of the query and of a key or value" },
+    { "a_{m,n}", "the weight of value $n$ for the query at $m$; short: $a$" },
+    { "v_n, o_m", "the value at $n$, the output at $m$" },
   },
-  given = { v = "vectors", q = "vector", k = "vector", x = "vector", i = "positions",
+  given = { v = "vectors", q = "vector", k = "vector", x = "vector",
     m = "position", n = "position", s = "position" },
   steps = {
     { title = "The test: shift the text",
@@ -31,7 +30,7 @@ return roper.lesson {
         and feature $t + 4$ are a pair. `turn` takes the cosines and sines of the angles. Rotating
         back changes only the sign of the sines. `a` contains RoPE's attention weights, and `shift`
         is the test. The mistakes that follow are small changes to this code.]],
-      formula = "o_n = R_{-n} Σ_i a_{n,i} R_i v_i",
+      formula = "o_m = R_{-m} Σ_n a_{m,n} R_n v_n",
       code = [[
         q = roper.randn({6, 8}, "float64")
         k = roper.randn({6, 8}, "float64")
@@ -48,7 +47,7 @@ return roper.lesson {
           return (q:matmul(k:transpose(1, 2)) / math.sqrt(8)):softmax(2)
         end
         function apart(x, y) return (x - y):abs():max():item() end
-        function positions(n) return roper.arange(n, n + 6, 1, "float64") end
+        function positions(first) return roper.arange(first, first + 6, 1, "float64") end
         function shift(f, by) return apart(f(positions(0)), f(positions(by))) end
         function scores(p) return weights(rotate(q, p), rotate(k, p)) end
         a = scores(positions(0))
@@ -63,25 +62,25 @@ return roper.lesson {
         again. A reader asked whether this was intended ([issue
         251](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/251)).
         The output was rotated back once, as it should be.]],
-      formula = "o_n = R_{-n} Σ_i a_{n,i} R_i R_i v_i",
-      predict = { question = "By how many positions in total is the value of $i$ rotated in $o_n$?",
-        choices = { "$i - n$", "$2i - n$", "$2(i - n)$" }, expect = 2,
+      formula = "o_m = R_{-m} Σ_n a_{m,n} R_n R_n v_n",
+      predict = { question = "By how many positions in total is the value of $n$ rotated in $o_m$?",
+        choices = { "$n - m$", "$2n - m$", "$2(n - m)$" }, expect = 2,
         hints = { { "it == 1", "That is RoPER: rotated once, and back once." },
           { "it == 3", "The values are rotated twice, but the output is rotated back only once." },
-          "Rotations add up. Count those by $i$ and those by $-n$." },
-        answer = [[By $2i - n$. That is not a distance: if the text is shifted by 1000, it grows by
+          "Rotations add up. Count those by $n$ and those by $-m$." },
+        answer = [[By $2n - m$. That is not a distance: if the text is shifted by 1000, it grows by
           1000.]] },
       code = [[
         function twice(p) return unrotate(a:matmul(rotate(rotate(v, p), p)), p) end
         moved = shift(twice, 1000)]],
       claims = { { "moved > 0.1", instead = { "rotate(rotate(v, p), p)", "rotate(v, p)" } } },
-      identity = { "unrotate(sum(a*rotate(rotate(v, i), i)), n) == sum(a*rotate(v, 2*i - n))",
-        given = { a = "numbers", v = "vectors", i = "positions", n = "position" },
-        wrong = { { "unrotate(sum(a*rotate(rotate(v, i), i)), n) == sum(a*rotate(v, i - n))",
+      identity = { "unrotate(sum(a*rotate(rotate(v, n), n)), m) == sum(a*rotate(v, 2*n - m))",
+        given = { a = "numbers", v = "vectors", m = "position", n = "positions" },
+        wrong = { { "unrotate(sum(a*rotate(rotate(v, n), n)), m) == sum(a*rotate(v, n - m))",
           source = "as if it were relative" } } } },
     { title = "The output not rotated back",
       text = [[
-        Without the last rotation, each value in the output is rotated by its own position $i$,
+        Without the last rotation, each value in the output is rotated by its own position $n$,
         which is not a distance. This mistake is easy to make in a program written for RoPE, which
         does not rotate the output. In 2026 it occurred in two programs for DeepSeek-V4, a model
         that rotates its values ([pull request 928 of
@@ -89,7 +88,7 @@ return roper.lesson {
         Atlas](https://github.com/Avarok-Cybersecurity/atlas/pull/186)). A reviewer of llama.cpp
         asked what the last rotation is for ([pull request
         24162](https://github.com/ggml-org/llama.cpp/pull/24162)).]],
-      formula = "o_n = Σ_i a_{n,i} R_i v_i",
+      formula = "o_m = Σ_n a_{m,n} R_n v_n",
       predict = { question = [[The first pair has the frequency $θ = 1$. Shift the text by 3
           positions. By how many radians does this mistake rotate the first pair of the output?]],
         expect = "3",
@@ -125,20 +124,20 @@ return roper.lesson {
             instead = { "pair_of(right, 3)", "pair_of(forgotten, 3)" } } } } },
     { title = "The cosine negated too",
       text = [[
-        Rotating back is rotating by $-n$. The cosine stays, $cos(-nθ) = cos nθ$, and the sine
-        changes sign, $sin(-nθ) = -sin nθ$. It is an easy mistake to put a minus before both.]],
+        Rotating back is rotating by $-m$. The cosine stays, $cos(-mθ) = cos mθ$, and the sine
+        changes sign, $sin(-mθ) = -sin mθ$. It is an easy mistake to put a minus before both.]],
       formula = [[
-        "right:"  R_{-n} = [cos nθ, sin nθ; -sin nθ, cos nθ]
-        "wrong:"  [-cos nθ, sin nθ; -sin nθ, -cos nθ] ]],
+        "right:"  R_{-m} = [cos mθ, sin mθ; -sin mθ, cos mθ]
+        "wrong:"  [-cos mθ, sin mθ; -sin mθ, -cos mθ] ]],
       predict = { question = "What is the wrong matrix?",
-        choices = { "$R_{-n}$ with a minus before it, $-R_{-n}$",
-          "$R_n$ with a minus before it, $-R_n$", "not a rotation at all: it changes lengths" },
+        choices = { "$R_{-m}$ with a minus before it, $-R_{-m}$",
+          "$R_m$ with a minus before it, $-R_m$", "not a rotation at all: it changes lengths" },
         expect = 2,
-        hints = { { "it == 1", "$-R_{-n}$ would have $-sin nθ$ at the top right." },
+        hints = { { "it == 1", "$-R_{-m}$ would have $-sin mθ$ at the top right." },
           { "it == 3", "Square the two numbers of a column and add. Is the sum 1?" },
           "Take the minus out of all four numbers. Which sign do the two sines have then?" },
-        answer = [[It is $-R_n$: a rotation forward, with a minus before it. The two rotations do
-          not cancel but add up: $-R_n Σ_i a R_i v_i = -Σ_i a R_{i+n} v_i$. Lengths do not change,
+        answer = [[It is $-R_m$: a rotation forward, with a minus before it. The two rotations do
+          not cancel but add up: $-R_m Σ_n a R_n v_n = -Σ_n a R_{n+m} v_n$. Lengths do not change,
           so the output looks normal.]] },
       code = [[
         function negated(x, p) return turn(x, -angles(p):cos(), -angles(p):sin()) end
@@ -299,12 +298,12 @@ return roper.lesson {
           256 on, with float16 from 2048 on.]],
         draw = [[
           series = {}
-          for n, form in ipairs{"float64", "float16", "bfloat16"} do
-            local f = n == 1 and scores or halved(form)
-            series[n] = {x = {}, y = {}, label = form}
+          for i, form in ipairs{"float64", "float16", "bfloat16"} do
+            local f = i == 1 and scores or halved(form)
+            series[i] = {x = {}, y = {}, label = form}
             for e = 0, 15 do
-              series[n].x[e + 1] = 1 << e
-              series[n].y[e + 1] = math.max(shift(f, 1 << e), 1e-17)
+              series[i].x[e + 1] = 1 << e
+              series[i].y[e + 1] = math.max(shift(f, 1 << e), 1e-17)
             end
           end
           return plot.line(series, {logx = true, logy = true, xlabel = "shifted by",
@@ -335,14 +334,14 @@ return roper.lesson {
         function digits(f) return math.max(0, -math.log(shift(f, 1000), 10)) end
         digits(right), digits(halved "float16"), digits(twice)
         most = 0
-        for n = 5, 10 do most = math.max(most, digits(tests[n][2])) end]],
+        for i = 5, 10 do most = math.max(most, digits(tests[i][2])) end]],
       claims = {
         { "digits(right) > 12", instead = { "shift(f, 1000)", "shift(f, 1000) + 1" } },
-        { "most < 1", instead = { "for n = 5", "for n = 4" } } },
+        { "most < 1", instead = { "for i = 5", "for i = 4" } } },
       figure = { caption = "Digits that stay the same if the text is shifted by 1000.",
         draw = [[
           names, bars = {}, {}
-          for n, test in ipairs(tests) do names[n], bars[n] = test[1], digits(test[2]) end
+          for i, test in ipairs(tests) do names[i], bars[i] = test[1], digits(test[2]) end
           return plot.bar(bars, {names = names, format = format})]],
         claims = { { "math.min(table.unpack(bars, 1, 3)) > 12 and bars[4] < 3",
           instead = { "digits(test[2])", "digits(right)" } } } } },
@@ -435,7 +434,7 @@ return roper.lesson {
       exercise = {
         question = "Which two numbers would you put into a test to detect all such mistakes?",
         answer = [[The residual of the shift, also at large positions. And the difference from a
-          slow and simple program that computes each $R_{i-n}$: here that is
+          slow and simple program that computes each $R_{n-m}$: here that is
           `roper.oracle.attention`. The first detects code that is not relative, the second the
           rest.]] } },
   },

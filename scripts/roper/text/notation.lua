@@ -16,9 +16,8 @@ M.ROWS = {
   { "R_{n-m}", "the rotation by the distance from the query" },
   { "d", "the number of features of a vector: $d/2$ pairs" },
   { "x · y", "the dot product, $x₁ y₁ + x₂ y₂ + …$" },
-  { "n, i", "in the derivation of RoPER, as on labml's page: the positions of the query and of a "
-    .. "value" },
-  { "i, j", "in the equation of all families: the positions of the query and of a key" },
+  { "j", "the position of each key, in the sum that weights are divided by" },
+  { "p", "a distance in positions" },
 }
 
 --- The notation as a table.

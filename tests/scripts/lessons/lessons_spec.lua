@@ -19,13 +19,13 @@ local width = require("roper.text.width").width
 
 -- Misprinted and mistaken equations: the lesson that refutes each, and the source of each.
 local MISPRINTS = {
-  { "mask-and-waves", "RoFormer, eq. 4: k for i" },
+  { "mask-and-waves", "RoFormer, eq. 4: another letter" },
   { "rotation", "α + θ: the position forgotten" },
   { "general-form", "the last pair on the slides" },
   { "general-form", "without the minus" },
   { "general-form", "clockwise" },
   { "relative-score", "RoFormer, eq. 16" },
-  { "relative-distance", "labml's page, first component: sin m for sin n" },
+  { "relative-distance", "labml's page, first component: the sine of another position" },
   { "relative-distance", "labml's page, second component" },
   { "relative-distance", "labml's page, last line" },
   { "relative-distance", "with v⁽¹⁾ twice only" },
@@ -181,6 +181,41 @@ describe("the lessons", function()
       assert.is_false(wrong.exact.holds)
       assert.is_true(math.abs(wrong.counterexample.left - wrong.counterexample.right) > 1e-3)
     end
+  end)
+
+  it("call the positions of a query and a key m and n in all formulas", function()
+    local seen = 0
+    local function check_indices(where, formula)
+      for index in formula:gmatch("_(%b{})") do
+        assert.is_nil(index:find("%f[%a][il]%f[%A]"), where .. ": " .. formula)
+        seen = seen + 1
+      end
+      assert.is_nil(formula:find("_[il]%f[%A]"), where .. ": " .. formula)
+    end
+    local function check_all(where, value)
+      if type(value) == "string" then
+        for formula in value:gmatch("%$([^$]+)%$") do
+          check_indices(where, formula)
+        end
+      elseif type(value) == "table" then
+        for _, part in pairs(value) do
+          check_all(where, part)
+        end
+      end
+    end
+    for _, lesson in ipairs(all) do
+      for _, row in ipairs(lesson.notation) do
+        check_indices(lesson.name, row[1])
+      end
+    end
+    every.step(function(lesson, number, step)
+      local name = every.name(lesson, number)
+      check_indices(name, step.formula or "")
+      for _, field in ipairs({ "title", "text", "predict", "exercise", "figure" }) do
+        check_all(name, step[field])
+      end
+    end, all)
+    assert.is_true(seen > 100)
   end)
 
   it("bound the probability of a wrong verdict by 1e-50", function()

@@ -5,8 +5,8 @@ local lessons = require("roper.workbench.lesson")
 local questions = require("roper.workbench.lesson.question")
 local steps = require("roper.workbench.lesson.step")
 
-local GIVEN = "given = {v = 'vector', i = 'position', n = 'position'}}"
-local SINE = "roper.identity{'sin(i)*cos(j) - cos(i)*sin(j) == "
+local GIVEN = "given = {v = 'vector', m = 'position', n = 'position'}}"
+local SINE = "roper.identity{'sin(m)*cos(n) - cos(m)*sin(n) == "
 
 -- For each question of a lesson, a right answer, and wrong answers with words of their hints.
 local SLIPS = {
@@ -35,10 +35,10 @@ local SLIPS = {
     { "0.5", "math.cos(60)", "radians", "math.cos(math.rad(30))", "two apart", "60", "the angle",
       "1", "equal positions" },
     { "c", "a", "cos 0 = 1", "b", "right side" },
-    { SINE .. "sin(i - j)', given = given}", "3", "the whole line",
-      SINE .. "sin(j - i)', given = given}", "counterexample",
-      "roper.identity{'sin(i) == sin(i)', given = given}", "another line" },
-    { "b", "a", "x_i · p_j" },
+    { SINE .. "sin(m - n)', given = given}", "3", "the whole line",
+      SINE .. "sin(n - m)', given = given}", "counterexample",
+      "roper.identity{'sin(m) == sin(m)', given = given}", "another line" },
+    { "b", "a", "x_m · p_n" },
   },
   ["checking-identities"] = {
     { "a", "b", "digits" },
@@ -63,18 +63,18 @@ local SLIPS = {
   },
   ["relative-distance"] = {
     { "-4", "4", "the sign", "-1", "$y'$ after it", "-0.8", "weight" },
-    { "-45", "45", "forward or back", "0", "forward rotation", "-90", "$n = 2$",
+    { "-45", "45", "forward or back", "0", "forward rotation", "-90", "$m = 2$",
       "-1", "in positions" },
     { "b", "a", "signs", "c", "plus" },
     { "c", "a", "on labml's page", "b", "the sign" },
-    { "roper.identity{'unrotate(rotate(v, i), n) == rotate(v, i - n)', " .. GIVEN,
-      "roper.identity{'unrotate(rotate(v, i), n) == rotate(v, n - i)', " .. GIVEN, "the order",
-      "roper.identity{'rotate(v, i) == rotate(v, i)', " .. GIVEN, "another line" },
+    { "roper.identity{'unrotate(rotate(v, n), m) == rotate(v, n - m)', " .. GIVEN,
+      "roper.identity{'unrotate(rotate(v, n), m) == rotate(v, m - n)', " .. GIVEN, "the order",
+      "roper.identity{'rotate(v, n) == rotate(v, n)', " .. GIVEN, "another line" },
     { "0", "1000", "any distance", "0.5", "both grow" },
-    { "c", "a", "no length", "b", "already", "d", "$0 - n$" },
+    { "c", "a", "no length", "b", "already", "d", "$0 - m$" },
     { "b", "a", "not rotate the values", "c", "rotating back" },
     { "1000", "0", "with rotating back", "2000", "once" },
-    { "2000", "0", "$i - n$", "1000", "$i$ alone" },
+    { "2000", "0", "$n - m$", "1000", "$n$ alone" },
   },
   ["why-rotation"] = {
     { "d", "a", "Both grow", "b", "But what of", "c", "Try $m = 0$" },
