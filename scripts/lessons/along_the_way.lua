@@ -441,6 +441,7 @@ return roper.lesson {
         question = "Set `sigma` to the spread with a window of 800 tokens.",
         check = "math.abs(2 / sigma ^ 2 - 800) < 8",
         sample = "sigma = 0.05",
+        form = { "sigma = ___", { "0.0025", "0.025", "0.05", "0.1", "0.2" } },
         answer = "$2/0.05² = 800$. Half the spread gives 4 times the window.",
         hints = {
           { "sigma == nil", "Set the variable: `sigma = ...`." },

@@ -277,6 +277,7 @@ return roper.lesson {
           the slope of ALiBi. For which table does `weights` compute it? Type the table.]],
         check = "apart(weights(it), library 'rope+alibi') < 1e-12",
         sample = "{M = turned, b = slope}",
+        form = { "{M = ___, b = ___}", { "nil", "slope", "turned" }, { "nil", "slope", "turned" } },
         hints = { { "type(it) == 'table' and it.M == nil", "RoPE uses `M`: see `turned`." },
           { "type(it) == 'table' and it.b == nil", "ALiBi uses `b`: see `slope`." },
           { "type(it) ~= 'table'", "Type a table, such as `{M = turned}`." },

@@ -129,6 +129,7 @@ return roper.lesson {
           undoes it.]],
         check = "(undo:matmul(rope:matrix(5)) - rope:matrix(0)):abs():max():item() < 1e-12",
         sample = "undo = rope:matrix(-5)",
+        form = { "undo = ___rope:matrix(___)", { "", "-" }, { "-10", "-5", "0", "5" } },
         answer = [[`undo = rope:matrix(-5)`, since $R_{-5} R_5 = R_0$, which changes nothing. It is
           also the transpose of `rope:matrix(5)`: exchanging rows and columns changes the sign of
           the sines in each block.]],
@@ -264,6 +265,8 @@ return roper.lesson {
           converted back to "half".]],
         check = "(restored - Wq):abs():max():item() == 0",
         sample = [[restored = roper.position.convert_pairing(convert(Wq), "interleaved", "half")]],
+        form = { "restored = roper.position.convert_pairing(convert(Wq), ___, ___)",
+          { '"half"', '"interleaved"' }, { '"half"', '"interleaved"' } },
         answer = [[The first name is the current pairing of the weights, the second the new one.
 
           RoPE rotates only queries and keys, so only their weights are converted. RoPER

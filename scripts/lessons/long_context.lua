@@ -281,6 +281,8 @@ return roper.lesson {
         check = [[
           math.abs(short - select(2, accuracy(model, linear, 32, 1)):item()) < 1e-6]],
         sample = "short = select(2, accuracy(model, linear, 32, 1)):item()",
+        form = { "short = select(___, accuracy(model, ___, 32, 1)):item()", { "1", "2" },
+          { "linear", "rope" } },
         answer = [[It is low. A fixed factor makes short texts worse. So some programs adapt the
           factor to the length of the text.]],
         hints = { { "math.abs(short - 1) < 1e-6",

@@ -199,6 +199,8 @@ return roper.lesson {
           and not it.sides[2].text:find("cos", 1, true)]],
         sample = [[
           roper.identity{"sin(m)*cos(n) - cos(m)*sin(n) == sin(m - n)", given = given}]],
+        form = { [[roper.identity{"sin(m)*cos(n) - cos(m)*sin(n) == ___", given = given}]],
+          { "sin(n - m)", "sin(m + n)", "sin(m - n)", "sin(m)*cos(n) - cos(m)*sin(n)" } },
         hints = {
           { "type(it) ~= 'table' or not it.sides", "Type the whole line, with `roper.identity`." },
           { "it.holds == false", [[The report shows a counterexample. Try $n = 0$: the left side is

@@ -294,6 +294,8 @@ return roper.lesson {
           and not it.sides[2].text:find("unrotate", 1, true)]],
         sample = [[
           roper.identity{"unrotate(rotate(v, n), m) == rotate(v, n - m)", given = given}]],
+        form = { [[roper.identity{"unrotate(rotate(v, n), m) == ___", given = given}]],
+          { "rotate(v, m - n)", "rotate(v, n - m)", "rotate(v, n + m)", "rotate(v, n)" } },
         hints = {
           { "it.holds == false", [[The two rotations together are not this one: see the
             counterexample. Check the order of $n$ and $m$.]] },

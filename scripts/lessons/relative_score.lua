@@ -280,6 +280,8 @@ return roper.lesson {
           `base`.]],
         check = "mean(slower) > mean(rope) + 1e-6",
         sample = "slower = roper.position.rope{dim = 64, base = 500000}",
+        form = { "slower = roper.position.rope{dim = ___, base = ___}", { "32", "64", "128" },
+          { "100", "1000", "10000", "500000" } },
         answer = [[A larger base makes $θ_t = base^(-2t/d)$ smaller. All pairs but the first rotate
           more slowly, and on average the score drops later. (At a single distance it can be
           smaller, as with base 20000 at distance 100, because the cosines oscillate.) A larger base

@@ -82,6 +82,7 @@ return roper.lesson {
           as `{1, 2}`.]],
         check = "math.abs(it[1] + 3) + math.abs(it[2] + 4) < 1e-9",
         sample = "{-3, -4}",
+        form = { "{___, ___}", { "-4", "-3", "3", "4" }, { "-4", "-3", "3", "4" } },
         answer = [[$(-3, -4)$: $cos 180° = -1$ and $sin 180° = 0$. A half turn changes both signs.
           It is two quarter turns: first $(-4, 3)$, then $(-3, -4)$.]],
         hints = {

@@ -79,6 +79,8 @@ return roper.lesson {
           says whether an answer is right. Grade a right answer to the puzzle of this step.]],
         check = "it == true",
         sample = [[index:grade(puzzle, "elmwfhqk'#")]],
+        form = { [[index:grade(puzzle, "___")]],
+          { "elmwfhqk", "lmwfhqk'#", "elmwfhqk'#", "gelmwfhqk'#" } },
         answer = [[`index:grade(puzzle, "elmwfhqk'#")`. The quote and the # belong to the answer:
           they end it.]],
         hints = {

@@ -140,6 +140,8 @@ return roper.lesson {
         check = [[one ~= other and apart(one, other, 1, "rope") < 1e-9
           and apart(one, other, 1, "roper") > 1e-3]],
         sample = [[one, other = "cat sees mouse", "mouse sees cat"]],
+        form = { [[one, other = "cat sees mouse", "___"]],
+          { "cat sees mouse", "cat mouse sees", "mouse sees cat", "sees cat mouse" } },
         answer = [[Such as `one, other = "cat sees mouse", "mouse sees cat"`. `apart(one, other, 1,
           "rope")` is 0, up to rounding. Two words that are exchanged must be equally far from word
           1.]],

@@ -10,6 +10,7 @@ local output = require("tests.stdout")
 local positions = require("tests.positions")
 local player = require("roper.workbench.session.lesson_player")
 local process = require("tests.process")
+local questions = require("roper.workbench.lesson.question")
 local roper = require("roper")
 local scratch = require("tests.scratch")
 local session = require("roper.workbench.session.repl.session")
@@ -107,6 +108,19 @@ describe("the lessons", function()
       assert.truthy(text:find("✓ every claim holds\n$"), name)
       assert.is_nil(text:find("✗", 1, true), name)
     end
+  end)
+
+  it("have a form for each question that is answered with a line of Lua", function()
+    local count = 0
+    for _, lesson in ipairs(all) do
+      for _, step in ipairs(lesson.steps) do
+        for _, question in ipairs(questions.of(step)) do
+          assert.equal(question.kind == "line", question.form ~= nil, question.question)
+          count = count + (question.form and 1 or 0)
+        end
+      end
+    end
+    assert.is_true(count >= 11)
   end)
 
   it("ask at least three questions before results, and show no results before them", function()

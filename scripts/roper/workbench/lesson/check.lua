@@ -2,6 +2,7 @@
 local eval = require "roper.text.eval"
 local escape = require "roper.base.escape"
 local format = require "roper.text.format"
+local forms = require "roper.workbench.lesson.form"
 local identity = require "roper.identity"
 local questions = require "roper.workbench.lesson.question"
 local report = require "roper.identity.report"
@@ -112,6 +113,21 @@ local function title_of(question)
   return "asks: " .. question.question:match "^%s*([^\n]*)"
 end
 
+-- Why the form of a question is of no use; nil if a way to fill it is right and another is wrong.
+local function unfit(question, seen, scope)
+  local count = { right = 0, wrong = 0 }
+  for i, verdict in ipairs(questions.of_form(question, seen, scope)) do
+    if not count[verdict.kind] then
+      return ("expected each way to fill it to be right or wrong, got %s: %s"):format(verdict.kind,
+        forms.lines(question.form)[i])
+    end
+    count[verdict.kind] = count[verdict.kind] + 1
+  end
+  return (count.right == 0 or count.wrong == 0)
+    and ("expected right and wrong ways to fill it, got %d and %d"):format(count.right,
+      count.wrong) or nil
+end
+
 -- The outcome of a question: its expected answer is judged right, and no hint fits it. Hints of a
 -- question for a line of Lua are not tested: they may also fit a right answer. `seen` contains the
 -- variables that the answer can use.
@@ -134,7 +150,8 @@ local function asked(question, scope, seen)
         :format(hint[1]), where = steps.name_of(question, hint.name) } }
     end
   end
-  return { { what, true } }
+  local problem = question.form and unfit(question, layer, scope)
+  return { { what, not problem, problem or nil, where = steps.name_of(question, "form") } }
 end
 
 -- The variables of scopes as text, by name.

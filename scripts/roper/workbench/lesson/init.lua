@@ -274,6 +274,7 @@ end
 ---             hints = {{"it == 1", "It has length 5."}, "Compute both."}},
 ---           {question = "Set z to a pair of the same length.",
 ---             check = "z[1] ^ 2 + z[2] ^ 2 == 25", sample = "z = {0, 5}",
+---             form = {"z = {0, ___}", {"5", "7"}}, -- for pages and paper
 ---             answer = "Such as {0, 5} or {4, 3}.",
 ---             hints = {"The sum of the squares must be 25."}}},
 ---       }},

@@ -5,6 +5,7 @@
 --- answered on paper.
 local eval = require "roper.text.eval"
 local format = require "roper.text.format"
+local forms = require "roper.workbench.lesson.form"
 local options_of = require "roper.options.rows"
 local proses = require "roper.workbench.lesson.prose"
 local readings = require "roper.workbench.lesson.reading"
@@ -33,6 +34,9 @@ local QUESTION <const> = options_of.define("LessonQuestion", {
     .. "can use `it`, the value of the line, and the variables that the line sets",
     type = "string" },
   { "sample", "any?", nil, "a right line of Lua", type = "string" },
+  { "form", "any?", nil, "the line with a blank, ___, where pages and paper offer choices, and the "
+    .. 'choices of each blank: {"undo = rope:matrix(___)", {"5", "-5"}}; without it, the question '
+    .. "is asked only in a session", type = "table" },
   { "hints", "table", {}, 'each {"Lua condition", "hint"}, shown if the condition is true of `it`, '
     .. "the wrong answer (of a choice, its number), or a hint for any other wrong answer. At least "
     .. "one hint without a condition is required, unless the question is open",
@@ -42,7 +46,7 @@ local QUESTION <const> = options_of.define("LessonQuestion", {
 -- The kinds of the other fields by the kind of the question.
 local FIELDS <const> = { choice = { choices = "table", expect = "integer" },
   number = { expect = "string", within = { "amount", WITHIN } },
-  line = { check = "string", sample = "string" }, open = {} }
+  line = { check = "string", sample = "string", form = "table?" }, open = {} }
 
 -- The expected form of an answer of each kind.
 local EXPECTED <const> = { number = "one number, such as 0.5, 1/2 or cos(60°)",
@@ -131,6 +135,9 @@ local function checked(where, given)
       M.check_source(("%s: %s"):format(where, name), question[name], name == "sample")
     end
   end
+  if question.form then
+    forms.check(where .. ": form", question.form)
+  end
   check_hints(where, question)
   return question
 end
@@ -185,6 +192,17 @@ function M.expected(question, scope)
     error(("%s: expected a number, got %s"):format(name, options_of.shown(value)), 0)
   end
   return value
+end
+
+--- Judges each way to fill the form of a question.
+---@param scope table variables that the lines can use
+---@param ahead table? as for `judge`
+---@return Verdict[] verdicts in the order of `form.lines`
+function M.of_form(question, scope, ahead)
+  return tables.map(forms.lines(question.form), function(line)
+    local layer = steps.layer(scope)
+    return steps.hidden(layer, M.judge, question, line, layer, nil, ahead)
+  end)
 end
 
 --- Describes what an answer to a question should be.

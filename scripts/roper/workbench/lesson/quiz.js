@@ -92,6 +92,15 @@ import { readings } from "./quiz/reading.mjs";
     return further[Math.min(tries, further.length - 1)];
   }
 
+  // The verdict on a form by the choices in its menus; nothing if one is open.
+  function filled(question) {
+    const menus = [...question.querySelectorAll(".fill select")];
+    const place = menus.reduce((at, { options, value }) =>
+      at * (options.length - 1) + Number(value) - 1, 0);
+    const verdicts = JSON.parse(question.dataset.verdicts);
+    return menus.every(({ value }) => value) ? verdicts[place] : undefined;
+  }
+
   // judgeLine(question, line): the verdict of the session on an answer in Lua
   function start(question, lesson, judgeLine) {
     const { kind, expect, within, names, wanted } = question.dataset;
@@ -121,12 +130,16 @@ import { readings } from "./quiz/reading.mjs";
       status.replaceChildren(said);
     }
 
+    function succeed(said) {
+      solve(said);
+      add(lesson, question.id);
+      showProgress();
+    }
+
     function judge(it, isRight) {
       if (isRight) {
-        solve(kind === "number" && it !== expected
+        succeed(kind === "number" && it !== expected
           ? `Right, ${Number(expected.toPrecision(4))}.` : "Right.");
-        add(lesson, question.id);
-        showProgress();
       } else refuse(fitting(question, it) ?? furtherHint(question));
     }
 
@@ -155,11 +168,18 @@ import { readings } from "./quiz/reading.mjs";
       }
     }
 
+    function judgeForm() {
+      const verdict = filled(question);
+      if (verdict === undefined) reject("Choose something for each blank.");
+      else if (verdict === 0) succeed("Right.");
+      else refuse(conditions(question)[verdict - 1] ?? furtherHint(question));
+    }
+
     async function judgeInSession(line) {
       status.replaceChildren("…");
       const verdict = await judgeLine(question, line);
       const { error, failure, hint, shown } = verdict;
-      if (verdict.kind === "right") solve(`Right.${shown ? ` ${shown}` : ""}`);
+      if (verdict.kind === "right") succeed(`Right.${shown ? ` ${shown}` : ""}`);
       else if (verdict.kind === "wrong") refuse(hint ? conditions(question)[hint - 1] : furtherHint(question));
       else if (verdict.kind === "incomplete") reject("The line is incomplete.");
       else reject(error ?? failure ?? `The question expects a line of Lua${shown ? `: ${shown}` : "."}`);
@@ -175,6 +195,12 @@ import { readings } from "./quiz/reading.mjs";
         } }, ...item.childNodes));
       });
       question.querySelector(".choices").after(shower, status);
+    } else if (kind === "form" && !judgeLine) {
+      answer.before(make("form", { onsubmit(event) {
+        event.preventDefault();
+        judgeForm();
+      } }, question.querySelector(".fill"), make("button", { className: "main" }, "Check"), shower),
+      status);
     } else {
       const input = make("input", { type: "text", autocomplete: "off", spellcheck: false,
         ariaLabel: "Your answer", placeholder: judgeLine ? "a line of Lua" : "0.5, 1/2 or cos(60°)" });
@@ -200,7 +226,7 @@ import { readings } from "./quiz/reading.mjs";
   // Live cells bring a session, which judges lines of Lua.
   addEventListener("session", ({ detail }) => {
     for (const question of document.querySelectorAll(".question[data-check]")) {
-      question.querySelector("p.check").remove();
+      for (const old of question.querySelectorAll("p.check, form, .status")) old.remove();
       start(question, lesson, detail.judge);
     }
   });

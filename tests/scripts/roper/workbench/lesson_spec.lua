@@ -545,6 +545,16 @@ describe("lesson.check", function()
       choices = { "a", "b" }, expect = 2, hints = { { "it == xx", "No." }, "Think." } })
     assert.equal("here, hint 1: the hint for it > 2 also fits the right answer", outcome {
       expect = "x", hints = { { "it > 2", "No." }, "Think." } })
+    local function of_form(first, second)
+      return outcome { check = "y == 3", sample = "y = 3", form = { "y = ___", { first, second } } }
+    end
+    assert.is_true(of_form("3", "4"))
+    assert.equal("here, form: expected right and wrong ways to fill it, got 0 and 2",
+      of_form("2", "1"))
+    assert.equal("here, form: expected right and wrong ways to fill it, got 2 and 0",
+      of_form("3", "1 + 2"))
+    assert.equal("here, form: expected each way to fill it to be right or wrong, got failed: "
+      .. "y = nothing()", of_form("3", "nothing()"))
     assert.matches("attempt to index a number value", outcome { expect = "x",
       hints = { { "it.y.z", "No." }, "Think." } })
     local text = output.capture(check.run, { { name = "open", steps = { { claims = {},

@@ -3,6 +3,11 @@ local steps = require("roper.workbench.lesson.step")
 
 local ANSWER <const> = { question = "Q?", answer = "Because." }
 
+-- The fields of a question for a line of Lua with a form.
+local function with_form(form)
+  return { check = "x == 1", sample = "x = 1", form = form }
+end
+
 -- A question with these fields, checked.
 local function question(fields)
   local given = { hints = { "Think." } }
@@ -48,9 +53,14 @@ describe("a question", function()
       { "here, number question: option within: expected a finite non-negative number, got -1",
         { expect = "1", within = -1 } },
       { "here, line question: option sample: expected a string, got nil", { check = "it == 1" } },
-      { "here, line question: unknown option expect; it takes check, sample",
+      { "here, line question: unknown option expect; it takes check, form, sample",
         { check = "it == 1", sample = "1", expect = "1" } },
       { "here: sample:1: unexpected symbol near '='", { check = "it == 1", sample = "= 1" } },
+      { "here: form: expected {\"a line with ___ for each blank\", {choices of the first}, ...}, "
+        .. "got \"x = 1\" and 1 lists of choices", with_form { "x = 1", { "1", "2" } } },
+      { "here: form: blank 1: expected a string, got 2", with_form { "x = ___", { "1", 2 } } },
+      { "here: form: expected 2 to 64 ways to fill it, got 1", with_form { "x = ___", { "1" } } },
+      { "here: form: not a line of Lua: x = 1 +", with_form { "x = ___", { "1", "1 +" } } },
       { "here, open question: unknown option sample; it takes none",
         { sample = "1" } },
       { "here: expected at least one hint without a condition",
@@ -137,6 +147,20 @@ describe("a question", function()
     assert.equal(6, scope.f(3))
     assert.equal(3, scope.last) -- set where the lesson's variables are
     assert.equal(3, scope.x)
+  end)
+
+  it("judges each way to fill a form, and keeps no variable", function()
+    local one = question({ check = "z == x", sample = "z = 3", form = { "z = ___ - ___",
+      { "x", "4", "nothing()" }, { "0", "1" } }, hints = { { "z == 2", "Too small." }, "Think." } })
+    local scope = steps.layer({ x = 3 })
+    local found = questions.of_form(one, scope)
+    local kinds, hints = {}, {}
+    for i, verdict in ipairs(found) do
+      kinds[i], hints[i] = verdict.kind, verdict.hint or false
+    end
+    assert.same({ "right", "wrong", "wrong", "right", "failed", "failed" }, kinds)
+    assert.same({ false, "Too small.", false, false, false, false }, hints)
+    assert.is_nil(next(scope))
   end)
 
   it("reports an expected value that is not a number", function()

@@ -1,6 +1,7 @@
 require("roper")
 local browser = require("tests.browser")
 local core = require("roper.core")
+local forms = require("roper.workbench.lesson.form")
 local lessons = require("roper.workbench.lesson")
 local page = require("roper.workbench.lesson.page")
 local questions = require("roper.workbench.lesson.question")
@@ -20,6 +21,9 @@ local ANSWER <const> = [[
       for (const answer of answers) {
         if (question.dataset.kind === "choice") {
           question.querySelectorAll(".choices button")[answer - 1].click();
+        } else if (question.dataset.kind === "form") {
+          question.querySelectorAll("select").forEach((menu, i) => { menu.value = answer[i]; });
+          question.querySelector("form").requestSubmit();
         } else {
           question.querySelector("input").value = answer;
           question.querySelector("form").requestSubmit();
@@ -47,6 +51,14 @@ local function answers_to(question, right)
       list[i] = i
     end
     return list
+  elseif question.form then
+    local first, second = question.form[2], question.form[3] or { "" }
+    for i = 1, #first * #second do
+      local way = { (i - 1) // #second + 1, question.form[3] and (i - 1) % #second + 1 }
+      list[i] = core.json_array(way)
+    end
+    list[#list + 1] = core.json_array({ "", question.form[3] and 1 })
+    return list
   end
   list = { ("%.17g"):format(right), "12345.678", "-1/0", "0/0", "word", "1 +",
     "0,5", "1,000", "cos(60)", "cos 60°", "√2/2", "45°", "25%", "2 rad", "max(1,2)",
@@ -63,7 +75,12 @@ end
 
 -- The response of the terminal, in the words of ANSWER. Hints without a condition come in turn.
 local function response(question, answer, scope, expected, tries)
-  local line = question.kind == "choice" and questions.letter(answer) or answer
+  if question.form and answer[1] == "" then
+    return "Choose something for each blank.", tries
+  end
+  local line = question.kind == "choice" and questions.letter(answer) or question.form
+    and forms.line(question.form, { question.form[2][answer[1]],
+      question.form[3] and question.form[3][answer[2]] }) or answer
   local verdict = questions.judge(question, line, steps.layer(scope), expected)
   local read = verdict.read and ("Read as %s. "):format(verdict.read) or ""
   if verdict.kind == "right" then
@@ -94,7 +111,8 @@ describe("questions on pages", function()
     for _, answer in ipairs(answers) do
       local word
       word, tries = response(question, answer, scope, right, tries)
-      lines[#lines + 1] = ("%s %s -> %s\n"):format(where.id, answer, word)
+      lines[#lines + 1] = ("%s %s -> %s\n"):format(where.id, question.form
+        and table.concat(answer, ",") or answer, word)
     end
   end
 
