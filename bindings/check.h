@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "bindings/message.h"
+#include "core/base/optional.h"
 #include "core/tensor/tensor.h"
 
 /*
@@ -133,12 +134,12 @@ void rpl_open_json(lua_State *L);
 void rpl_open_machine(lua_State *L);
 void rpl_open_coroutine(lua_State *L);
 void rpl_open_interrupt(lua_State *L);
-__attribute__((weak)) void rpl_open_readline(lua_State *L); /* NULL in a page */
+void rpl_open_readline(lua_State *L) RP_OPTIONAL; /* not in a page */
 void rpl_open_tasks(lua_State *L);
 void rpl_open_corpus(lua_State *L);
 void rpl_open_hash(lua_State *L);
 void rpl_open_suggest(lua_State *L);
 void rpl_open_terminal(lua_State *L);
-__attribute__((weak)) void rpl_open_ranks(lua_State *L); /* NULL if built without MPI */
+void rpl_open_ranks(lua_State *L) RP_OPTIONAL; /* not without MPI */
 
 #endif

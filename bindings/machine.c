@@ -64,8 +64,9 @@ static int matmul_precision(lua_State *L)
 ** @field processor string name of the processor
 ** @field blas string library of matrix products: OpenBLAS and the kernels that it chose, such as
 **   "OpenBLAS Haswell", "other BLAS", or "no BLAS" if roper computes all products
-** @field instructions string instruction set of roper's kernels: portable, x86-64-v3 or x86-64-v4;
-**   with bfloat16 operands, that of the matrix products, which can also be avx512-bf16 or amx-bf16
+** @field instructions string instruction set of roper's kernels: portable, x86-64-v3, x86-64-v4, or
+**   neon, which are the portable ones on arm64; with bfloat16 operands, that of the matrix
+**   products, which can also be avx512-bf16 or amx-bf16
 ** @field matmul_precision string
 ** @field threads integer
 */

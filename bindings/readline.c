@@ -13,34 +13,35 @@
 
 #include "bindings/check.h"
 #include "core/base/interrupt.h"
+#include "core/base/optional.h"
 
-/* Variables and functions of readline; their addresses are NULL without it. */
-extern int rl_done __attribute__((weak));
-extern int (*rl_event_hook)(void) __attribute__((weak));
-extern const char *rl_basic_quote_characters __attribute__((weak));
-extern void (*rl_prep_term_function)(int) __attribute__((weak));
-extern void rl_prep_terminal(int) __attribute__((weak));
-extern int (*rl_getc_function)(FILE *) __attribute__((weak));
-extern int rl_getc(FILE *) __attribute__((weak));
-extern unsigned long rl_readline_state __attribute__((weak));
-extern char *rl_executing_keyseq __attribute__((weak));
-extern int rl_stuff_char(int) __attribute__((weak));
-extern int rl_clear_pending_input(void) __attribute__((weak));
-extern void (*rl_deprep_term_function)(void) __attribute__((weak));
-extern void rl_deprep_terminal(void) __attribute__((weak));
-extern void (*rl_completion_display_matches_hook)(char **, int, int) __attribute__((weak));
-extern void rl_display_match_list(char **, int, int) __attribute__((weak));
-extern int rl_variable_bind(const char *, const char *) __attribute__((weak));
-extern int rl_forced_update_display(void) __attribute__((weak));
-extern int rl_display_fixed __attribute__((weak));
-extern int (*rl_last_func)(int, int) __attribute__((weak));
-extern int rl_newline(int, int) __attribute__((weak));
-extern int rl_crlf(void) __attribute__((weak));
-extern void (*rl_redisplay_function)(void) __attribute__((weak));
-extern void rl_redisplay(void) __attribute__((weak));
-extern int rl_end __attribute__((weak));
+/* Variables and functions of readline, which a process may not have loaded. */
+extern int rl_done RP_OPTIONAL;
+extern int (*rl_event_hook)(void) RP_OPTIONAL;
+extern const char *rl_basic_quote_characters RP_OPTIONAL;
+extern void (*rl_prep_term_function)(int) RP_OPTIONAL;
+extern void rl_prep_terminal(int) RP_OPTIONAL;
+extern int (*rl_getc_function)(FILE *) RP_OPTIONAL;
+extern int rl_getc(FILE *) RP_OPTIONAL;
+extern unsigned long rl_readline_state RP_OPTIONAL;
+extern char *rl_executing_keyseq RP_OPTIONAL;
+extern int rl_stuff_char(int) RP_OPTIONAL;
+extern int rl_clear_pending_input(void) RP_OPTIONAL;
+extern void (*rl_deprep_term_function)(void) RP_OPTIONAL;
+extern void rl_deprep_terminal(void) RP_OPTIONAL;
+extern void (*rl_completion_display_matches_hook)(char **, int, int) RP_OPTIONAL;
+extern void rl_display_match_list(char **, int, int) RP_OPTIONAL;
+extern int rl_variable_bind(const char *, const char *) RP_OPTIONAL;
+extern int rl_forced_update_display(void) RP_OPTIONAL;
+extern int rl_display_fixed RP_OPTIONAL;
+extern int (*rl_last_func)(int, int) RP_OPTIONAL;
+extern int rl_newline(int, int) RP_OPTIONAL;
+extern int rl_crlf(void) RP_OPTIONAL;
+extern void (*rl_redisplay_function)(void) RP_OPTIONAL;
+extern void rl_redisplay(void) RP_OPTIONAL;
+extern int rl_end RP_OPTIONAL;
 
-extern int rl_editing_mode __attribute__((weak));
+extern int rl_editing_mode RP_OPTIONAL;
 
 enum { EMACS = 1 };         /* of rl_editing_mode */
 enum { MORE_INPUT = 0x40 }; /* RL_STATE_MOREINPUT: a readline command is reading keys */

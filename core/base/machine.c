@@ -7,6 +7,7 @@
 #include <cpuid.h>
 #endif
 
+#include "core/base/optional.h"
 #include "core/base/system.h"
 
 static _Atomic RpPrecision precision = RP_FLOAT32_OPERANDS;
@@ -77,7 +78,7 @@ const char *rp_machine_name(void)
 
 #if RP_BLAS
 /* Other BLAS libraries have no such function. */
-extern char *openblas_get_corename(void) __attribute__((weak));
+extern char *openblas_get_corename(void) RP_OPTIONAL;
 
 const char *rp_blas_name(void)
 {

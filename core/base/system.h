@@ -10,7 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of memory that this process may use at most, with a margin for everything else. */
+/*
+** Bytes of memory that this process, or its control group, may use at most, with a margin for
+** everything else.
+*/
 size_t rp_system_memory(void);
 
 /* Write the name of the processor; leaves `name` unchanged if it is unknown. */
@@ -19,7 +22,7 @@ void rp_system_processor(char *name, size_t size);
 /* Ask for the permission to use the tiles of AMX; false if it is not given. */
 bool rp_system_allows_amx(void);
 
-/* Fill `bytes` bytes with random numbers of the system; false with errno. */
+/* Fill at most 256 bytes with random numbers of the system; false with errno. */
 bool rp_system_random(void *data, size_t bytes);
 
 /* The number of this process. */
@@ -30,8 +33,9 @@ void rp_system_enter(void);
 void rp_system_leave(void);
 
 /*
-** The number of threads that the user chose, or one per processor. From now on, a parallel region
-** has more than one thread only if it asks for a number of them; call this once.
+** The number of threads that the user chose (OMP_NUM_THREADS), or one for each processor that this
+** process or its Slurm task may use. From now on, a parallel region has more than one thread only
+** if it asks for a number of them; call this once.
 */
 int rp_system_threads(void);
 

@@ -293,8 +293,8 @@ typedef struct RpProducts {
 RpStatus rp_kernels_check(void);
 
 /*
-** The name of the instruction set in use, as in ROPER_KERNELS: "portable", "x86-64-v3",
-** "x86-64-v4", "avx512-bf16" or "amx-bf16".
+** The name of the instruction set in use: "portable", "neon" for the portable kernels of arm64,
+** "x86-64-v3", "x86-64-v4", "avx512-bf16" or "amx-bf16".
 */
 const char *rp_kernels_name(RpPrecision operands);
 

@@ -2,20 +2,32 @@
 #include <string.h>
 
 #include "core/base/machine.h"
+#include "core/base/optional.h"
 #include "core/kernels/kernels.h"
 
-/* A build may lack kernels for other machines; the addresses of their tables are then NULL. */
-#define MAYBE __attribute__((weak))
+/* A build may lack kernels for other machines. */
 extern const RpKernels rp_kernels_int32;
-extern const RpKernels rp_kernels_portable_float32 MAYBE, rp_kernels_portable_float64 MAYBE;
-extern const RpKernels rp_kernels_v3_float32 MAYBE, rp_kernels_v3_float64 MAYBE;
-extern const RpKernels rp_kernels_v4_float32 MAYBE, rp_kernels_v4_float64 MAYBE;
-extern const RpProducts rp_products_portable_float32 MAYBE, rp_products_portable_float64 MAYBE;
-extern const RpProducts rp_products_v3_float32 MAYBE, rp_products_v3_float64 MAYBE;
-extern const RpProducts rp_products_v4_float32 MAYBE, rp_products_v4_float64 MAYBE;
-extern const RpProducts rp_products_portable_bfloat16 MAYBE, rp_products_v3_bfloat16 MAYBE;
-extern const RpProducts rp_products_v4_bfloat16 MAYBE, rp_products_avx512bf16_bfloat16 MAYBE;
-extern const RpProducts rp_products_amx_bfloat16 MAYBE;
+extern const RpKernels rp_kernels_portable_float32 RP_OPTIONAL,
+    rp_kernels_portable_float64 RP_OPTIONAL;
+extern const RpKernels rp_kernels_v3_float32 RP_OPTIONAL, rp_kernels_v3_float64 RP_OPTIONAL;
+extern const RpKernels rp_kernels_v4_float32 RP_OPTIONAL, rp_kernels_v4_float64 RP_OPTIONAL;
+extern const RpProducts rp_products_portable_float32 RP_OPTIONAL,
+    rp_products_portable_float64 RP_OPTIONAL;
+extern const RpProducts rp_products_v3_float32 RP_OPTIONAL, rp_products_v3_float64 RP_OPTIONAL;
+extern const RpProducts rp_products_v4_float32 RP_OPTIONAL, rp_products_v4_float64 RP_OPTIONAL;
+extern const RpProducts rp_products_portable_bfloat16 RP_OPTIONAL,
+    rp_products_v3_bfloat16 RP_OPTIONAL;
+extern const RpProducts rp_products_v4_bfloat16 RP_OPTIONAL,
+    rp_products_avx512bf16_bfloat16 RP_OPTIONAL;
+extern const RpProducts rp_products_amx_bfloat16 RP_OPTIONAL;
+
+/* What the portable kernels use: every processor of arm64 has NEON, so the compiler generates it.
+ */
+#ifdef __aarch64__
+#define PORTABLE "neon"
+#else
+#define PORTABLE "portable"
+#endif
 
 typedef struct Tables {
   const char *name;
@@ -25,7 +37,7 @@ typedef struct Tables {
 } Tables;
 
 static const Tables tables[RP_TARGETS] = {
-    [RP_TARGET_PORTABLE] = {"portable",
+    [RP_TARGET_PORTABLE] = {PORTABLE,
                             {&rp_kernels_portable_float32, &rp_kernels_portable_float64,
                              &rp_kernels_int32},
                             {&rp_products_portable_float32, &rp_products_portable_float64},
@@ -50,6 +62,8 @@ static int named_target(void)
   const char *name = getenv("ROPER_KERNELS");
   if (name == NULL || name[0] == '\0')
     return RP_TARGETS;
+  if (strcmp(name, "portable") == 0)
+    return RP_TARGET_PORTABLE;
   int i = RP_TARGETS - 1;
   while (i >= 0 && strcmp(name, tables[i].name) != 0)
     i--;

@@ -120,7 +120,7 @@ local function prepare()
     return lacks(LUV[name] or "uv." .. name)
   end })
   local process = require("roper.system.process")
-  for _, name in ipairs({ "need", "has", "shell", "output", "start", "run", "interpreter" }) do
+  for _, name in ipairs({ "need", "has", "shell", "output", "start", "run", "lua" }) do
     local refuse = process[name]
     process[name] = function(...)
       lacking = lacking or "programs"

@@ -31,8 +31,14 @@ function M.id()
   return 1
 end
 
+--- The start of a process: unknown, since those of earlier visits are not running.
+---@return nil
+function M.start_of()
+  return nil
+end
+
 --- Refuses to name the Lua interpreter, which only a new process needs.
-function M.interpreter()
+function M.lua()
   M.need "Lua"
 end
 

@@ -21,6 +21,8 @@
 enum { VECTOR_BYTES = 64, TILE_VECTORS = 24, WIDE = 4 };
 #elif defined(__AVX2__)
 enum { VECTOR_BYTES = 32, TILE_VECTORS = 12, WIDE = 4 };
+#elif defined(__aarch64__)
+enum { VECTOR_BYTES = 16, TILE_VECTORS = 16, WIDE = 4 };
 #else
 enum { VECTOR_BYTES = 16, TILE_VECTORS = 8, WIDE = 2 };
 #endif

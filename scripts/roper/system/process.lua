@@ -1,5 +1,6 @@
 --- This process, and other programs: started in the background, or run to their end.
 local core = require "roper.core"
+local files = require "roper.system.file"
 local uv = require "luv"
 
 local M = {}
@@ -47,12 +48,32 @@ function M.id()
   return math.tointeger(uv.os_getpid())
 end
 
---- The path of the Lua interpreter that runs this process.
+--- The start of a process of this machine, in clock ticks since boot. It distinguishes processes
+--- that had the same id one after another, until the machine is restarted.
 ---
---- Errors: the path cannot be found.
----@return string path
-function M.interpreter()
-  return assert(uv.exepath())
+--- Errors: the system has no /proc.
+---@param pid integer
+---@return integer? start nil if there is no such process
+function M.start_of(pid)
+  local text = files.read(("/proc/%d/stat"):format(pid))
+  local fields = text and text:match "^.*%)%s+(.*)$"
+  if not text and not files.read "/proc/self/stat" then
+    error("cannot read /proc/self/stat, which shows if the owner of a run is alive; mount /proc", 0)
+  elseif not fields or fields:match "^[ZX]" then
+    return nil
+  end
+  return tonumber(fields:match("^" .. ("%S+ "):rep(19) .. "(%d+)"))
+end
+
+--- The command that runs Lua code in a process of its own, by the interpreter of this process.
+---
+--- Errors: the interpreter cannot be found.
+---@param arguments string[] as for lua5.4
+---@return string[] command
+function M.lua(arguments)
+  -- Only roper's own program, which contains Lua, has luv already; its arguments are roper's.
+  local words = package.preload.luv and { "--lua", table.unpack(arguments) } or arguments
+  return { assert(uv.exepath()), table.unpack(words) }
 end
 
 --- Starts a program in a process group of its own, since Ctrl-C must not reach it directly. Do not

@@ -89,3 +89,20 @@ describe("lock", function()
       'lock: cannot lock "/no/such/folder/lock": No such file or directory')
   end)
 end)
+
+describe("process.lua", function()
+  local preloaded = package.preload.luv
+  after_each(function() package.preload.luv = preloaded end)
+
+  it("is a command that runs Lua code by this interpreter", function()
+    local status, output = process.run(subprocess.lua({ "-e", "print(1 + 1)" }))
+    assert.same({ 0, "2\n" }, { status, output })
+  end)
+
+  it("asks roper's own program, which contains luv, for its interpreter", function()
+    package.preload.luv = function() end
+    assert.same({ "--lua", "-e", "x = 1" }, { table.unpack(subprocess.lua({ "-e", "x = 1" }), 2) })
+    package.preload.luv = nil
+    assert.same({ "-e", "x = 1" }, { table.unpack(subprocess.lua({ "-e", "x = 1" }), 2) })
+  end)
+end)

@@ -242,7 +242,7 @@ describe("help after make install", function()
       .. "package.cpath = '%s/lib/lua/5.4/?.so;' .. package.cpath; "
       .. "local roper = require 'roper'; roper.help 'matmul'; roper.help 'roper.eye'; "
       .. "require('roper.workbench.help').source('matmul', _G)"):format(prefix, prefix, prefix)
-    local _, output, complaints = process.run({ "/usr/bin/lua5.4", "-e", code }, "",
+    local _, output, complaints = process.run({ "lua5.4", "-e", code }, "",
       { LUA_PATH = false, LUA_CPATH = false, LUA_PATH_5_4 = false, LUA_CPATH_5_4 = false })
     assert.equal("", complaints)
     assert_starts("roper.matmul(a, b)\n\nAlso tensor:matmul(b)\n", output)

@@ -33,17 +33,6 @@ Claim.__index = Claim
 -- are running.
 local left = {}
 
--- Returns the start of a process of this machine, in clock ticks since boot; nil if there is none.
--- Process ids are reused, and after a reboot so are pairs of id and start.
-local function start_of(pid)
-  local text = files.read(("/proc/%d/stat"):format(pid))
-  local fields = text and text:match "^.*%)%s+(.*)$"
-  if not fields or fields:match "^[ZX]" then
-    return nil
-  end
-  return tonumber(fields:match("^" .. ("%S+ "):rep(19) .. "(%d+)"))
-end
-
 --- Describes this process, so that others can check whether it is alive.
 ---@return table host, machine, boot, namespace, pid, start
 function M.owner()
@@ -53,7 +42,7 @@ function M.owner()
   local pid = process.id()
   return { host = environment.host(), machine = line "/etc/machine-id",
     boot = line "/proc/sys/kernel/random/boot_id",
-    namespace = files.target "/proc/self/ns/pid" or "", pid = pid, start = start_of(pid) }
+    namespace = files.target "/proc/self/ns/pid" or "", pid = pid, start = process.start_of(pid) }
 end
 
 -- Returns true if the owner of a claim is alive. If its process is not visible here, its heartbeat
@@ -65,7 +54,7 @@ local function is_alive(owner, path)
     if owner.boot ~= here.boot then
       lost = math.min(lost, math.max(SETTLED, clock.uptime()))
     elseif owner.namespace == here.namespace then
-      return owner.start ~= nil and start_of(owner.pid) == owner.start
+      return owner.start ~= nil and process.start_of(owner.pid) == owner.start
     end
   end
   local stat = files.stat(path)

@@ -174,9 +174,10 @@ end
 function Supervisor:start()
   local worker = { input = "" }
   local names = tables.map(self.trials, function(trial) return trial.name end)
-  process.start(worker, process.interpreter(), {
-    arguments = { "-l", "roper", "-e",
-      "os.exit(require('roper.workbench.study.sweep.worker').main(), true)" },
+  local command = process.lua { "-l", "roper", "-e",
+    "os.exit(require('roper.workbench.study.sweep.worker').main(), true)" }
+  process.start(worker, command[1], {
+    arguments = { table.unpack(command, 2) },
     environment = variables(self.threads),
     input = core.json_encode { folder = self.folder, trials = core.json_array(names),
       threads = self.threads, load = core.json_array(load_option.paths()) },

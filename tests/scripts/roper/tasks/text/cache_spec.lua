@@ -3,6 +3,7 @@ local core = require("roper.core")
 local process = require("tests.process")
 local roper = require("roper")
 local scratch = require("tests.scratch")
+local subprocess = require("roper.system.process")
 local sentencepiece = require("tests.sentencepiece")
 local uv = require("luv")
 
@@ -36,7 +37,7 @@ local function kept(folder)
 end
 
 local function lua(code)
-  return { uv.exepath(), "-e", code }
+  return subprocess.lua({ "-e", code })
 end
 
 local paths = { LUA_PATH = package.path, LUA_CPATH = package.cpath }
@@ -155,9 +156,8 @@ describe("the cache of text", function()
       local folder = scratch.path("disk")
       uv.fs_mkdir(folder, tonumber("755", 8))
       local status, output, errors = process.run({ "unshare", "--map-root-user", "--mount", "sh",
-        "-c", ([[mount -t tmpfs -o size=%dk none '%s' && "$0" -e "$1"; ls '%s']]):format(kilobytes,
-          folder, folder), uv.exepath(), maker(folder, tokenizer, nil,
-          LICENCES) }, nil, paths)
+        "-c", ([[mount -t tmpfs -o size=%dk none '%s' && "$@"; ls '%s']]):format(kilobytes, folder,
+          folder), "sh", table.unpack(lua(maker(folder, tokenizer, nil, LICENCES))) }, nil, paths)
       return status, output, errors
     end
     local status, _, errors = try(4000)

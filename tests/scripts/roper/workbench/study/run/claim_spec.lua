@@ -113,6 +113,20 @@ describe("claim", function()
     end
   end)
 
+  it("is refused in a system that does not show which processes are alive", function()
+    local status, output = process.run({ "unshare", "--map-root-user", "--mount", "sh", "-c",
+      'mount -t tmpfs none /proc && echo mounted && exec lua5.4 -e "$0" 2>&1', ([[
+      package.path, package.cpath = %q, %q
+      print(select(2, pcall(require("roper.workbench.study.run.claim").take, %q)))
+    ]]):format(package.path, package.cpath, folder) })
+    if status ~= 0 or not output:find("^mounted\n") then
+      return pending("this user may mount nothing")
+    end
+    assert.equal("mounted\ncannot read /proc/self/stat, which shows if the owner of a run is "
+      .. "alive; mount /proc\n", output)
+    assert.same({}, files.names(folder))
+  end)
+
   it("waits for a heartbeat of another boot, which may be a copy of this machine", function()
     local path = write(1, { boot = "before the power cut" })
     local uptime = clock.uptime
