@@ -27,8 +27,8 @@ static void lower(size_t *limit, const char *path)
 
 /*
 ** Lower a limit to those of a control group and of all groups above it. `entry` is a line of
-** /proc/self/cgroup, NUMBER:CONTROLLERS:GROUP; version 2 of control groups has no controllers
-*there.
+** /proc/self/cgroup, NUMBER:CONTROLLERS:GROUP. In version 2 of control groups, it names no
+** controllers.
 */
 static void lower_to_group(size_t *limit, char *entry)
 {

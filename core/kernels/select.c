@@ -21,8 +21,7 @@ extern const RpProducts rp_products_v4_bfloat16 RP_OPTIONAL,
     rp_products_avx512bf16_bfloat16 RP_OPTIONAL;
 extern const RpProducts rp_products_amx_bfloat16 RP_OPTIONAL;
 
-/* What the portable kernels use: every processor of arm64 has NEON, so the compiler generates it.
- */
+/* Every processor of arm64 has NEON, so the compiler uses it in the portable kernels. */
 #ifdef __aarch64__
 #define PORTABLE "neon"
 #else
