@@ -5,6 +5,25 @@
 #ifndef RP_BODY_NORM_H
 #define RP_BODY_NORM_H
 
+/* 1 / sqrt(mean of (x - mean)^2 + epsilon). If squares overflow, or lose digits below the smallest
+   normal number, they are computed in units of the largest. */
+static REAL inverse_deviation(int64_t n, const REAL *x, REAL mean, double epsilon)
+{
+  REAL squares = 0;
+#pragma omp simd reduction(+ : squares)
+  for (int64_t i = 0; i < n; i++)
+    squares += (x[i] - mean) * (x[i] - mean);
+  const REAL variance = squares / (REAL)n + (REAL)epsilon;
+  if (variance > REAL_MIN / REAL_EPSILON && variance <= REAL_MAX)
+    return 1 / REAL_SQRT(variance);
+  double unit = sqrt(epsilon), sum = 0;
+  for (int64_t i = 0; i < n; i++)
+    unit = fmax(unit, fabs((double)x[i] - mean));
+  for (int64_t i = 0; i < n; i++)
+    sum += ((double)x[i] - mean) / unit * (((double)x[i] - mean) / unit);
+  return (REAL)(1 / sqrt(sum / (double)n + epsilon / unit / unit) / unit);
+}
+
 static RpStatus layer_norm(int64_t rows, int64_t n, double epsilon, const void *x_data,
                            const void *gain_data, const void *bias_data, void *y_data, void *means,
                            void *rstds)
@@ -15,17 +34,14 @@ static RpStatus layer_norm(int64_t rows, int64_t n, double epsilon, const void *
   for (int64_t r = 0; r < rows; r++) {
     const REAL *x = (const REAL *)x_data + r * n;
     REAL *y = (REAL *)y_data + r * n;
-    REAL sum = 0, squares = 0;
+    REAL sum = 0;
     if (rp_interrupted())
       continue;
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < n; i++)
       sum += x[i];
     const REAL mean = means != NULL ? sum / (REAL)n : 0;
-#pragma omp simd reduction(+ : squares)
-    for (int64_t i = 0; i < n; i++)
-      squares += (x[i] - mean) * (x[i] - mean);
-    const REAL rstd = 1 / REAL_SQRT(squares / (REAL)n + (REAL)epsilon);
+    const REAL rstd = inverse_deviation(n, x, mean, epsilon);
     for (int64_t i = 0; i < n; i++)
       y[i] = (x[i] - mean) * rstd * gain[i] + (bias != NULL ? bias[i] : 0);
     if (means != NULL)

@@ -16,6 +16,8 @@
 #define REAL float
 #define REAL_C(literal) literal##F
 #define REAL_EPSILON 0x1p-23F
+#define REAL_MIN 0x1p-126F
+#define REAL_MAX 0x1.fffffep127F
 #define REAL_ABS fabsf
 #define REAL_FLOOR floorf
 #define REAL_CEIL ceilf
@@ -33,6 +35,8 @@
 #define REAL double
 #define REAL_C(literal) literal
 #define REAL_EPSILON 0x1p-52
+#define REAL_MIN 0x1p-1022
+#define REAL_MAX 0x1.fffffffffffffp1023
 #define REAL_ABS fabs
 #define REAL_FLOOR floor
 #define REAL_CEIL ceil

@@ -44,6 +44,32 @@ describe("rms_norm", function()
     assert.same({ 0, 3 }, none.grad:shape())
   end)
 
+  it("normalizes rows whose squares overflow or vanish, without epsilon too", function()
+    local row, weights = { 1, -2, 3, 4 }, roper.tensor({ 1, 2, 3, 4 }, "float64")
+    for dtype, sizes in pairs({ float32 = { 1e-30, 1e-20, 1e20, 1e30 },
+      float64 = { 1e-200, 1e-160, 1e160, 1e200 } }) do
+      for _, name in ipairs({ "rms_norm", "layer_norm" }) do
+        local bias = name == "layer_norm" and { roper.zeros({ 4 }, dtype) } or {}
+        local function normalized(size, epsilon)
+          local x = (roper.tensor(row, dtype) * size):parameter()
+          local rest = table.pack(roper.ones({ 4 }, dtype), table.unpack(bias))
+          rest[#rest + 1] = epsilon
+          local y = roper[name](x, table.unpack(rest))
+          y:backward(weights:to(dtype))
+          return y, x.grad * size
+        end
+        local expected, gradient = normalized(1, 0)
+        for _, size in ipairs(sizes) do
+          local y, own = normalized(size, 0)
+          arrays.close(expected, y, 1e-5)
+          arrays.close(gradient, own, 1e-5)
+          arrays.close(size < 1 and roper.zeros({ 4 }, dtype) or expected,
+            (normalized(size, 1e-5)), 1e-5)
+        end
+      end
+    end
+  end)
+
   it("rejects shapes and dtypes that do not match, and an epsilon below 0", function()
     local x, one = roper.ones({ 2, 3 }), roper.ones({ 3 })
     assert.error_matches(function() roper.rms_norm(x, roper.ones({ 2 })) end,
