@@ -6,6 +6,7 @@ local escape = require "roper.base.escape"
 local format = require "roper.text.format"
 local markup = require "roper.text.markup"
 local session = require "roper.workbench.session.repl.session"
+local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 local h = markup.h
 
@@ -86,7 +87,12 @@ end
 ---@return table reply error: of execute, if the code failed, or of a request that cannot be
 ---   answered; complete: of is_complete; names, start: of complete; text: of inspect and banner
 function M.answer(current, kind, text)
-  local ok, reply = pcall(answers[kind], current, text)
+  local answer = answers[kind]
+  if not answer then
+    return { error = escape.text(("answer: unknown request %s%s"):format(kind,
+      suggest.hint(tostring(kind), tables.keys(answers), "there are"))) }
+  end
+  local ok, reply = pcall(answer, current, text)
   return ok and reply or { error = escape.text(tostring(reply)) }
 end
 

@@ -73,13 +73,17 @@ local function run_script(path, arguments)
   return (run(action, table.unpack(arguments)))
 end
 
--- Runs the code of -e and prints the values of an expression.
+-- Runs the code of -e and prints the values of an expression, or the help that ?name requests.
 local function run_line(text)
   local eval = require "roper.text.eval"
   set_globals()
   require("roper.workbench.session.repl.globals").prepare(_G)
   local diagnostics = require "roper.text.diagnostics"
   diagnostics.sources["-e"] = text
+  local question = require("roper.workbench.session.repl.commands").question(text, _G)
+  if question then
+    return (run(question, { globals = _G }))
+  end
   local action, _, message = eval.compile(text, "-e", _G)
   if not action then
     return fail(diagnostics.bare(message).message)

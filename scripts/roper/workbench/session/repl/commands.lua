@@ -203,18 +203,16 @@ end
 
 words.quit = words.exit
 
-words["?"] = function()
+function words.help()
   require("roper.workbench.help.pager").write(HELP)
 end
-
-words["??"], words.help = words["?"], words["?"]
 
 local HELPERS <const> = { ["?"] = "show", ["??"] = "source" } -- functions of workbench/help
 
 -- The command word of a line, alone or in a call such as `who()`. Nil if a global has this name,
 -- except for the library's `help`, which has no effect unless it is called.
 local function word_of(line, globals)
-  local word = line:match "^%s*([%a?]+)%s*$"
+  local word = line:match "^%s*(%a+)%s*$"
   if word == "help" and rawget(globals, "help") == require("roper").help then
     return word
   end
@@ -226,6 +224,25 @@ end
 local function is_command(name, globals)
   return percent[name:match "^%%(%a+)$"] ~= nil
     or words[name] ~= nil and rawget(globals, name) == nil
+end
+
+--- The help that a line such as "?x", "x??" or "?" requests.
+---@param line string
+---@param globals table
+---@return (fun(session: table))? action nil if the line is no such request
+function M.question(line, globals)
+  local marks, asked = line:match "^%s*(%?%??)%s*([^%s%(%-]*)"
+  if not marks then
+    asked, marks = line:match "^%s*(%%?[%a_][%w_.:]*)%s*(%?%??)%s*$"
+  end
+  if not marks or marks == "" then
+    return nil
+  elseif asked == "" or is_command(asked, globals) then
+    return words.help
+  end
+  return function(session)
+    require("roper.workbench.help")[HELPERS[marks]](asked, session.globals)
+  end
 end
 
 --- The command in a line.
@@ -244,17 +261,9 @@ function M.find(line, globals)
       shell(command)
     end
   end
-  local marks, asked = line:match "^%s*(%?%??)%s*([^%s%(%-]+)"
-  if not marks then
-    asked, marks = line:match "^%s*(%%?[%a_][%w_.:]*)%s*(%?%??)%s*$"
-    marks = marks ~= "" and marks or nil
-  end
-  if marks and is_command(asked, globals) then
-    return words["?"]
-  elseif marks then
-    return function(session)
-      require("roper.workbench.help")[HELPERS[marks]](asked, session.globals)
-    end
+  local question = M.question(line, globals)
+  if question then
+    return question
   end
   local name, rest = line:match "^%s*%%(%a*)%s*(.-)%s*$"
   if not name then
