@@ -35,7 +35,7 @@ return roper.lesson {
       formula = [[
         R_{n-m} &= R_{-1} R_{-1} ⋯ R_{-1}
         G_{m←n} &= G_m G_{m-1} ⋯ G_{n+1}
-        s_{mn} &= q_m · G_{m←n} k_n]],
+        s_{m,n} &= q_m · G_{m←n} k_n]],
       predict = {
         question = [[The tokens 3, 4, 5 and 6 have the angles 30, 10, 50 and -20 degrees. The key is
           token 3, and the query is token 6. By how many degrees is the key rotated? Forward is
@@ -68,18 +68,18 @@ return roper.lesson {
         { "off < 1e-12", instead = { "n + 1, m", "n, m - 1" } },
         { "same < 1e-12", instead = { "3 - 6", "6 - 3" } } },
       figure = {
-        caption = [[The key of token 3 on its way to token 6. Solid: with an angle for each token.
-          Dashed: with 25 degrees for each token, as in RoPE.]],
+        caption = [[The key of token 3 (dashed) on its way to token 6, with an angle for each token.
+          As in RoPE, with 25 degrees for each token, it would end elsewhere.]],
         draw = [[
           local list = {}
           ends = {}
           for i, of in ipairs{angles, fixed} do
-            for m = 2 + i, 6 do
+            for m = i == 2 and 6 or 3, 6 do
               local g = product(of, m, 3)
               local x, y = g[1][1]:item(), g[2][1]:item()
-              local turned = m > 3 and -math.rad(of[m]) or nil
-              list[#list + 1] = {x, y, label = "at token " .. m, dashed = i == 2,
-                turned = turned, quantity = "k"}
+              local turned = m > 3 and math.rad(i == 2 and -75 or -of[m]) or nil
+              list[#list + 1] = {x, y, label = i == 2 and "RoPE" or "token " .. m,
+                dashed = m == 3, turned = turned, quantity = "k"}
               ends[i] = math.deg(math.atan(y, x))
             end
           end
@@ -197,7 +197,7 @@ return roper.lesson {
           first = path("to be or not") * 180 / math.pi
           second = path("to behold it") * 180 / math.pi
           return plot.line({{y = first, label = "to be or not"},
-            {y = second, label = "to behold it", dashed = true}},
+            {y = second, label = "to behold it"}},
             {xlabel = "token", ylabel = "degrees", format = format})]],
         claims = { { "math.abs(first[12]:item() - 60) + math.abs(second[12]:item() - 40) < 1e-9",
           instead = { "to be or not", "to be or 2 B" } } } } },
@@ -256,7 +256,7 @@ return roper.lesson {
         draw = [[
           measured, line = random, bound
           return plot.line({{x = p, y = measured, label = "random angles"},
-            {x = p, y = line, label = "bound", dashed = true},
+            {x = p, y = line, label = "bound", thin = true},
             {x = p, y = fixed, label = "fixed angle"}},
             {xlabel = "distance p", ylabel = "length of the mean", logy = true,
              format = format})]],
@@ -343,7 +343,7 @@ return roper.lesson {
         rotated as well, the remaining contributions of far tokens combine incoherently, which
         extends the range.]],
       formula = [[
-        o_m = Σ_n a_{mn} G_{m←n} v_n = R(-Φ_m) Σ_n a_{mn} R(Φ_n) v_n
+        o_m = Σ_n a_{m,n} G_{m←n} v_n = R(-Φ_m) Σ_n a_{m,n} R(Φ_n) v_n
         E |{1}/{F} Σ_n G_{m←n} u|² ≤ {1 + ρ}/{(1 - ρ) F} |u|²]],
       predict = {
         question = [[$F$ becomes 4 times as large. By which factor does the bound on the length of
@@ -396,8 +396,8 @@ return roper.lesson {
           as_are, random = without, rotated
           return plot.line({{x = counts, y = as_are, label = "not rotated"},
             {x = counts, y = random, label = "accumulated"},
-            {x = counts, y = limit, label = "bound", dashed = true},
-            {x = counts, y = by_roper, label = "RoPER, slow", dashed = true}},
+            {x = counts, y = limit, label = "bound", thin = true},
+            {x = counts, y = by_roper, label = "RoPER, slow"}},
             {xlabel = "far tokens F", ylabel = "length", logx = true, logy = true,
              format = format})]],
         claims = { { "as_are[6]:item() == 1 and random[6]:item() < 0.25",
@@ -433,7 +433,7 @@ return roper.lesson {
         draw = [[
           measured = windows
           return plot.line({{x = spreads, y = measured, label = "measured"},
-            {x = spreads, y = expected, label = "2/σ²", dashed = true}},
+            {x = spreads, y = expected, label = "2/σ²", thin = true}},
             {xlabel = "spread σ", ylabel = "window", logy = true, format = format})]],
         claims = { { "math.abs(measured[3] - 50) < 8",
           instead = { "measured = windows", "measured = spreads" } } } },

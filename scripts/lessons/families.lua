@@ -544,7 +544,7 @@ return roper.lesson {
           for i, name in ipairs{"Shaw", "T5", "ALiBi", "RoPE"} do
             series[i] = {x = distance, y = curves[i], label = name}
           end
-          series[5] = {x = distance, y = target, label = "-ln(1 + p)", dashed = true}
+          series[5] = {x = distance, y = target, label = "-ln(1 + p)", thin = true}
           return plot.line(series, {xlabel = "distance", ylabel = "score", format = format})]],
         claims = {
           { "apart(curves[1]:narrow(1, 1, 17), target:narrow(1, 1, 17)) < 1e-6",

@@ -482,7 +482,7 @@ return roper.lesson {
           by_code, by_paper, by_fit = yarn:thetas() / old, of_paper:thetas() / old,
             fitted:thetas() / old
           return plot.line({{y = by_code, label = "code"}, {y = by_paper, label = "paper"},
-            {y = by_fit, label = "paper, from 5.09 turns", dashed = true}},
+            {y = by_fit, label = "paper, from 5.09 turns"}},
             {xlabel = "pair", ylabel = "new frequency / old", format = format})]],
         claims = {
           { "by_code[1]:item() == 1 and by_paper[1]:item() < 0.4",

@@ -347,7 +347,7 @@ return roper.lesson {
               {position = "roper", causal = true, offset = start}))
           end
           return plot.line({{x = starts, y = level, label = "rotated back"},
-            {x = starts, y = wave, label = "not rotated back", dashed = true}},
+            {x = starts, y = wave, label = "not rotated back"}},
             {xlabel = "position of the first token", ylabel = "output", format = format})]],
         claims = {
           { "math.max(table.unpack(level)) - math.min(table.unpack(level)) < 1e-12",

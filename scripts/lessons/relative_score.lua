@@ -212,7 +212,7 @@ return roper.lesson {
             wave[start + 1] = weights(one_sided, start)[1][1][8][7]:item()
           end
           return plot.line({{x = starts, y = level, label = "both rotated"},
-            {x = starts, y = wave, label = "only queries", dashed = true}},
+            {x = starts, y = wave, label = "only queries"}},
             {xlabel = "position of the first token", ylabel = "weight", format = format})]],
         claims = {
           { "math.max(table.unpack(level)) - math.min(table.unpack(level)) < 1e-12",

@@ -291,7 +291,7 @@ return roper.lesson {
           for i, value in ipairs(accuracy.roper) do gaps[i] = value - accuracy.rope[i] end
           return plot.line({{x = accuracy.step, y = accuracy.rope, label = "RoPE"},
             {x = accuracy.step, y = accuracy.roper, label = "RoPER"},
-            {x = accuracy.step, y = gaps, label = "difference", dashed = true}},
+            {x = accuracy.step, y = gaps, label = "difference", thin = true}},
             {xlabel = "step", ylabel = "accuracy", format = format})]],
         claims = { { "math.abs(gaps[4] - 0.237) < 1e-9 and math.abs(gaps[12] + 0.002) < 1e-9",
           instead = { "value - accuracy.rope[i]", "value - 0.5" } } } } },

@@ -173,8 +173,8 @@ return roper.lesson {
         { "math.abs(added(6, 1) - added(16, 11)) > 1", instead = {
           "dot(query + wave(m), key + wave(n))", "dot(query, key) + dot(wave(m), wave(n))" } } },
       figure = {
-        caption = [[A query and a key, 5 positions apart, along the text. Dashed: $p_m · p_n$ is
-          flat. Solid: the whole score is not.]],
+        caption = [[A query and a key, 5 positions apart, along the text. The product of the
+          waves alone, $p_m · p_n$, is flat. The whole score is not.]],
         draw = [[
           starts, sums, waves = {}, {}, {}
           for n = 0, 50 do
@@ -182,7 +182,7 @@ return roper.lesson {
             waves[n + 1] = dot(wave(n + 5), wave(n))
           end
           return plot.line({{x = starts, y = sums, label = "score"},
-            {x = starts, y = waves, label = "waves alone", dashed = true}},
+            {x = starts, y = waves, label = "waves alone"}},
             {xlabel = "position of the key", ylabel = "score", format = format})]],
         claims = {
           { "math.max(table.unpack(waves)) - math.min(table.unpack(waves)) < 1e-12",
@@ -210,14 +210,14 @@ return roper.lesson {
         instead = { "long:rotate(k, n)", "k" } } },
       figure = {
         caption = [[The query and the key of the step before, 5 positions apart, along the text.
-          Dashed: their score with waves added. Solid: rotated. Now it is flat.]],
+          Their score goes up and down if waves are added, and is flat if they are rotated.]],
         draw = [[
           starts, rotated, sums = {}, {}, {}
           for n = 0, 50 do
             starts[n + 1], rotated[n + 1], sums[n + 1] = n, score(n + 5, n), added(n + 5, n)
           end
           return plot.line({{x = starts, y = rotated, label = "rotated"},
-            {x = starts, y = sums, label = "waves added", dashed = true}},
+            {x = starts, y = sums, label = "waves added"}},
             {xlabel = "position of the key", ylabel = "score", format = format})]],
         claims = { { "math.max(table.unpack(rotated)) - math.min(table.unpack(rotated)) < 1e-12",
           instead = { "score(n + 5, n)", "score(n + 5, 0)" } } } } },

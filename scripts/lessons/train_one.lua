@@ -341,7 +341,7 @@ return roper.lesson {
         losses[1], ending]],
       claims = { { "ending < 0.24", instead = { "1, 200", "1, 20" } } },
       figure = {
-        caption = [[The loss during training. It ends between the two dashed lines: below the best
+        caption = [[The loss during training. It ends between the two thin lines: below the best
           loss without the rule, and close to the minimum.]],
         draw = [[
           steps = roper.arange(1, #losses + 1)
@@ -349,8 +349,8 @@ return roper.lesson {
           ends = {1, #losses}
           return plot.line({{x = steps, y = shown, label = "loss"},
             {x = ends, y = {without_rule, without_rule}, label = "without the rule",
-              dashed = true},
-            {x = ends, y = {floor, floor}, label = "minimum", dashed = true}},
+              thin = true},
+            {x = ends, y = {floor, floor}, label = "minimum", thin = true}},
             {xlabel = "step", ylabel = "loss, cut off at 1", format = format})]],
         claims = { { "shown:narrow(1, 181, 20):mean():item() < without_rule",
           instead = { "minimum(1)", "maximum(1)" } } } } },

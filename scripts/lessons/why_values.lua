@@ -289,7 +289,7 @@ return roper.lesson {
             turned[p] = -(-direction(p, "roper") % 360)
           end
           return plot.line({{x = distances, y = kept, label = "RoPE"},
-            {x = distances, y = turned, label = "RoPER", dashed = true}},
+            {x = distances, y = turned, label = "RoPER"}},
             {xlabel = "distance", ylabel = "degrees", format = format})]],
         claims = {
           { "math.abs(kept[8]) < 1e-6",

@@ -102,8 +102,8 @@ return roper.lesson {
         moved = shift(forgotten, 1000)]],
       claims = { { "moved > 0.1", instead = { "a:matmul(rotate(v, p))", "a:matmul(v)" } } },
       figure = { caption = [[The first pair of the last output, with the text shifted by 0, 1, 2 and
-          3. Solid: not rotated back, it rotates by one radian per position. Dashed: rotated back,
-          it is the same for all four.]],
+          3. Not rotated back, it rotates by one radian per position. Rotated back, it is the same
+          for all four.]],
         draw = [[
           local function pair_of(f, first)
             local o = f(positions(first))[6]
@@ -115,7 +115,7 @@ return roper.lesson {
             tips[by + 1].label, tips[by + 1].quantity = "by " .. by, "o"
           end
           tips[5] = pair_of(right, 3)
-          tips[5].label, tips[5].quantity, tips[5].dashed = "rotated back", "o", true
+          tips[5].label, tips[5].quantity = "rotated back", "o"
           return plot.arrows(tips, {format = format})]],
         claims = {
           { "math.abs(tips[2][1] - tips[1][1] * math.cos(1) + tips[1][2] * math.sin(1)) < 1e-12",
@@ -423,7 +423,7 @@ return roper.lesson {
             of_mistake[e + 1] = accuracy(by_mistake, 1 << e)
           end
           return plot.line({{x = starts, y = of_roper, label = "RoPER"},
-            {x = starts, y = of_mistake, label = "not rotated back", dashed = true}},
+            {x = starts, y = of_mistake, label = "not rotated back"}},
             {logx = true, xlabel = "position of the first token", ylabel = "accuracy",
              yrange = {0, 1}, format = format})]],
         claims = {

@@ -33,7 +33,8 @@ function M.noted(paragraphs, seen, render)
         seen[href], notes[#notes + 1] = true, note(sources[href])
       end
     end
-    return notes[1] and h.div { class = "noted", render { paragraph, notes } } or render(paragraph)
+    return notes[1] and h.div { class = "noted", render(paragraph),
+      h.div { class = "notes", render(notes) } } or render(paragraph)
   end)
 end
 

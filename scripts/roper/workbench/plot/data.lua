@@ -72,6 +72,7 @@ local FIELDS <const> = options_of.define("plot.Series", {
   { "high", "any?", nil, "upper edge of the band", type = "tensor|number[]" },
   { "label", "string?", nil, "in the legend; series with the same label share a colour" },
   { "dashed", "boolean", false, "draw a dashed line" },
+  { "thin", "boolean", false, "draw a thin line, as for a bound" },
 })
 
 -- Reads a series from a table with its fields, or from a list of its y.
@@ -80,7 +81,8 @@ local function read_series(what, given)
     given = { y = given }
   end
   local fields = options_of.check(what, given, FIELDS, 0)
-  local series = { label = fields.label, dashed = fields.dashed, y = M.numbers(what, fields.y) }
+  local series = { label = fields.label, dashed = fields.dashed, thin = fields.thin,
+    y = M.numbers(what, fields.y) }
   if (fields.low == nil) ~= (fields.high == nil) then
     fail("%s: expected both low and high of a band, got one", what)
   end
@@ -127,7 +129,7 @@ end
 --- {x =, y =, ...}, from a list of these, or from a matrix with a series in each column.
 ---@param name string of the function, for messages
 ---@return table[] series each with lists x, y and, if it has a band, low and high, of the same
----   length, with nan for gaps; label; dashed; index, which is equal for series with the same label
+---   length, with nan for gaps; label; dashed; thin; index, equal for series with the same label
 function M.series(name, data)
   local given, list, indices, count = split(name, data), {}, {}, 0
   for i, item in ipairs(given) do

@@ -113,8 +113,9 @@ local CURVES <const> = options_of.define("plot.CurveOptions", {
 --- shaded band. Without a file, the plot is drawn in the terminal.
 ---
 --- The data are a vector or a list of numbers (over 1, 2, ...), a series {x =, y =, low =, high =,
---- label =, dashed =}, a list of these, or a matrix with a line in each column. Long lines are
---- reduced to their extremes. Series with the same label share a colour and an entry of the legend.
+--- label =, dashed =, thin =}, a list of these, or a matrix with a line in each column. Long lines
+--- are reduced to their extremes. Series with the same label share a colour and an entry of the
+--- legend.
 ---
 --- Errors: data that are not numbers, differ in length or contain no finite number; an unknown
 --- option; a file with an extension other than .svg, .png, .pdf and .txt; rsvg-convert (for .png

@@ -176,6 +176,18 @@ describe("plot.line", function()
       :find(">rope<", 1, true))
   end)
 
+  it("draws dashed and thin lines", function()
+    local lines = { { y = { 1, 2 }, label = "loss" },
+      { y = { 2, 2 }, label = "bound", thin = true },
+      { y = { 1, 1 }, label = "before", dashed = true } }
+    local svg = plot.line(lines, { format = "svg" })
+    for _, class in ipairs({ "line s1", "line s2 thin", "line s3 dashed" }) do
+      assert.truthy(svg:find(('class="%s"'):format(class), 1, true), class)
+    end
+    local text = plot.line(lines, { format = "text" })
+    assert.truthy(text:find("━●━ loss   ─■─ bound   ╍▲╍ before", 1, true), text)
+  end)
+
   it("accepts the same numbers in any form", function()
     local expected = plot.line({ 1, 4, 9 }, { format = "svg" })
     local tensor = core.tensor({ { 1, 0 }, { 4, 0 }, { 9, 0 } })
@@ -260,7 +272,7 @@ describe("plot.line", function()
     refuses({ { y = { 1 } }, { y = { 1 }, low = { 0 } } },
             "plot.line: series 2: expected both low and high of a band, got one")
     refuses({ y = { 1 }, lable = "a" }, 'plot.line: unknown option lable; did you mean "label"? '
-      .. "It takes dashed, high, label, low, x, y")
+      .. "It takes dashed, high, label, low, thin, x, y")
     refuses(core.zeros({ 2, 100 }), "plot.line: expected at most 64 columns, one per series, got "
       .. "float32 [2, 100]; plot.heatmap shows a matrix")
     refuses({ 1 }, "plot.line: yrange: expected {low, high} with low < high, got {3, 2}",

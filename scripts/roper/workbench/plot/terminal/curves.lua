@@ -109,7 +109,8 @@ local function draw_series(canvas, figure, is_marked)
       draw_arrow(canvas, series, place, hue,
         is_marked and figure.legend and (series.label or not figure.is_tagged))
     else
-      draw_line(canvas, series, place, hue, is_marked and not series.thin and marks)
+      local has_marks = is_marked and (series.label or not series.thin)
+      draw_line(canvas, series, place, hue, has_marks and marks)
     end
   end
   for _, mark in ipairs(marks) do
@@ -180,7 +181,7 @@ return function(screen, top, figure, colored)
     elseif series.style == "arrow" then
       return is_marked and series.mark ~= series.label and arrow_mark(series) or "→"
     end
-    local line = series.dashed and "╍" or "━"
+    local line = series.dashed and "╍" or series.thin and "─" or "━"
     return is_marked and line .. mark_of(series) .. line or line:rep(2)
   end)
 end
