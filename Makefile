@@ -36,7 +36,7 @@ BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libjansson-dev lua-lu
                   lua-readline librsvg2-bin $(if $(filter openblas,$(BLAS)),libopenblas-openmp-dev) \
                   $(if $(WITH_MPI),libopenmpi-dev openmpi-bin)
 INSTALL_PACKAGES := help2man
-FONT_PACKAGES := fonts-sil-charis fonts-inter fonts-stix fonttools python3-brotli
+FONT_PACKAGES := lua5.4 fonts-sil-charis fonts-inter fonts-stix fonttools python3-brotli
 TEST_PACKAGES := lua-busted $(INSTALL_PACKAGES)
 LINT_PACKAGES := lua-check clang-format cppcheck nodejs
 DEB_PACKAGES := build-essential debhelper lintian

@@ -20,6 +20,7 @@ return {
     { address = "arXiv:2606.11275", authors = "García-Castellanos et al.", year = 2026,
       title = "RoVE: Rotary Value Embeddings Attention for Relative Position-dependent Value "
         .. "Pathways",
+      people = "García-Castellanos, Alejandro and Weiler, Maurice and Bekkers, Erik J.",
       contributes = [[Finds RoPER again, as RoVE, and shows that it is a convolution with
         attention.]] },
   },
@@ -36,6 +37,8 @@ return {
       contributes = "Introduces RoPE, also for linear attention." },
     { address = "https://blog.eleuther.ai/rotary-embeddings/", authors = "Biderman et al.",
       year = 2021, title = "Rotary Embeddings: A Relative Revolution",
+      people = "Biderman, Stella and Black, Sid and Foster, Charles and Gao, Leo and "
+        .. "Hallahan, Eric and He, Horace and Wang, Ben and Wang, Phil",
       contributes = "Code for both ways to pair the features of RoPE." },
     { address = "arXiv:2203.16634", authors = "Haviv et al.", year = 2022,
       title = "Transformer Language Models without Positional Encodings Still Learn Positional "
@@ -93,18 +96,25 @@ return {
       contributes = "The code of YaRN, whose ramp differs from the paper's." },
     { address = "arXiv:2411.13476", authors = "Wang et al.", year = 2024,
       title = "When Precision Meets Position: BFloat16 Breaks Down RoPE in Long-Context Training",
+      people = "Wang, Haonan and Liu, Qian and Du, Chao and Zhu, Tongyao and Du, Cunxiao and "
+        .. "Kawaguchi, Kenji and Pang, Tianyu",
       contributes = "Shows that RoPE in bfloat16 is no longer relative on long texts." },
     { address = "arXiv:2505.16381", authors = "Yang et al.", year = 2025,
       title = "PaTH Attention: Position Encoding via Accumulating Householder Transformations",
+      people = "Yang, Songlin and Shen, Yikang and Wen, Kaiyue and Tan, Shawn and "
+        .. "Mishra, Mayank and Ren, Liliang and Panda, Rameswar and Kim, Yoon",
       contributes = "Accumulates a reflection of each token in place of a rotation." },
     { address = "arXiv:2511.17388", authors = "Movahedi et al.", year = 2026,
       title = "Selective Rotary Position Embedding",
+      people = "Movahedi, Sajad and Carstensen, Timur and Afzal, Arshia and Hutter, Frank and "
+        .. "Orvieto, Antonio and Cevher, Volkan",
       contributes = "RoPE with angles that are computed from the tokens and accumulated." },
     { address = "https://github.com/timurcarstensen/selective-rope", authors = "Movahedi et al.",
       year = 2026, title = "selective-rope",
       contributes = "The code of Selective RoPE." },
     { address = "arXiv:2606.24975", authors = "Godavarti", year = 2026,
       title = "Why Do Accumulated Transformations Extrapolate?",
+      people = "Godavarti, Mahesh",
       contributes = [[Proves that accumulated rotations suppress far tokens, and that rotating the
         values extends the range. We have read the abstract only.]] },
     { address = "arXiv:1412.6980", authors = "Kingma and Ba", year = 2015,

@@ -23,8 +23,9 @@ local PATHS <const> = {
   { "A class of 90 minutes", "One pair of numbers is enough: other pairs can wait.",
     { "ten-minutes", "rotation", "relative-score", "relative-distance" } },
   { "The whole derivation", "Every line from sine and cosine to RoPER, and how it is checked.",
-    { "why-position", "mask-and-waves", "rotation", "general-form", "relative-score",
-      "relative-distance", "checking-identities" } },
+    { "ten-minutes", "why-position", "mask-and-waves", "rotation", "general-form",
+      "relative-score", "why-rotation", "why-values", "relative-distance",
+      "checking-identities" } },
 }
 
 -- Minutes as text: "2 h 40".

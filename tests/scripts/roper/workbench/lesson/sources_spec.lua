@@ -122,7 +122,8 @@ All of these sources, and roper itself, for BibTeX: ./roper lesson sources
     assert.truthy(keys.peng2023yarn and keys.peng2023yarn2)
     assert.truthy(keys.nanochat2026rotation:find("{{nanochat}}", 1, true))
     assert.truthy(keys.nanochat2026rotation:find("apply\\_rotary\\_emb", 1, true))
-    assert.truthy(keys.yang2025path:find("{Yang and others}", 1, true))
+    assert.truthy(keys.yang2025path:find("{Yang, Songlin and Shen, Yikang and ", 1, true))
+    assert.truthy(keys.movahedi2026selective2:find("{Movahedi and others}", 1, true))
   end)
 
   it("have full names that begin with those in the lessons", function()
