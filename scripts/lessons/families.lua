@@ -176,7 +176,7 @@ return roper.lesson {
         of $Q$. The code published with the paper uses $δ(m, n)$ for both
         ([issue 162](https://github.com/microsoft/DeBERTa/issues/162)).]],
       formula = [[
-        s_{m,n} &= {q_m · k_n + q_m · K_{δ(m,n)} + Q_{δ(n,m)} · k_n}/{√{3d}}
+        √{3d} s_{m,n} &= q_m · k_n + q_m · K_{δ(m,n)} + Q_{δ(n,m)} · k_n
         δ(m, n) &= clip(m - n + c, 0, 2c - 1)]],
       predict = { question = [[Are the scores of the published code relative, and are they those of
           the paper?]],

@@ -45,12 +45,18 @@ function M.verbatim(text)
   return setmetatable({ text = text }, Verbatim)
 end
 
---- The content of a file of the library, not escaped; of a style, without comments.
+-- A style without comments and without the blanks that have no meaning.
+local function dense(style)
+  return (style:gsub("/%*.-%*/", ""):gsub("%s*([{};])%s*", "%1"):gsub("([:,])%s+", "%1")
+    :gsub(";}", "}"):gsub("%s+", " "))
+end
+
+--- The content of a file of the library, not escaped; of a style, as dense as it can be written.
 ---@param name string relative to the library's folder
 ---@return table
 function M.asset(name)
   local text = assert(file.read(paths.LIBRARY .. "/" .. name), name)
-  return M.verbatim(name:find "%.css$" and text:gsub("/%*.-%*/", ""):gsub("\n%s+", "\n") or text)
+  return M.verbatim(name:find "%.css$" and dense(text) or text)
 end
 
 local write

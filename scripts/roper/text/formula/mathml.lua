@@ -125,7 +125,8 @@ local function elements(nodes, first, last)
 end
 
 function ELEMENTS.row(nodes)
-  return h.mrow { elements(nodes, 1, #nodes) }
+  local list = elements(nodes, 1, #nodes)
+  return #list == 1 and list[1] or h.mrow { list }
 end
 
 -- Splits the nodes of a row into `math` elements between which a line may break.

@@ -10,7 +10,7 @@ local width_of = require("roper.text.width").width
 local M = {}
 
 local MOST <const> = 64
-local ARC_POINTS <const> = 32
+local ARC_STEP <const> = math.rad(6) -- between the points of an arc
 local MARGIN <const> = 0.05 -- share of the plane, on each side
 local TINIEST <const> = 1e-9 -- smallest half-width of a plane, relative to its coordinates
 
@@ -44,8 +44,9 @@ local COLORS <const> = { q = 1, k = 2, v = 3, o = 4 }
 function M.arc(x1, y1, x2, y2, angle, x0, y0)
   local xs, ys = {}, {}
   local start, from, to = math.atan(y1, x1), (x1 ^ 2 + y1 ^ 2) ^ 0.5, (x2 ^ 2 + y2 ^ 2) ^ 0.5
-  for i = 0, ARC_POINTS do
-    local part = i / ARC_POINTS
+  local count = math.max(1, math.ceil(math.abs(angle) / ARC_STEP))
+  for i = 0, count do
+    local part = i / count
     local radius = from + (to - from) * part
     xs[i + 1] = (x0 or 0) + radius * math.cos(start + angle * part)
     ys[i + 1] = (y0 or 0) + radius * math.sin(start + angle * part)

@@ -59,8 +59,10 @@ end
 --- An interactive figure. It is hidden until its script runs.
 ---@param caption any the caption as page nodes
 function M.figure(play, caption)
+  local given = tables.merged(play)
+  given.caption = nil -- scripts do not need it
   return h.figure { class = "play " .. play.kind, hidden = true,
-    ["data-play"] = core.json_encode(play), KINDS[play.kind].draw(play),
+    ["data-play"] = core.json_encode(given), KINDS[play.kind].draw(play),
     h.figcaption { caption } }
 end
 

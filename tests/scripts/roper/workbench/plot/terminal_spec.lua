@@ -150,9 +150,9 @@ describe("plot.rotation in the terminal", function()
 
   dashed: before, solid: rotated by pos…
 b
-  │       ↑↑⠒⠦⢄⡀
+  │       ↑↑⠒⠢⢄⡀
   │       22   ⠙⢦⡀
-  │       ⢸⡇     ⢱⡀
+  │       ⢸⡇     ⠱⡀
   │       ⢸⡇      ⡇
 0 ┤        ⠉  ⠉1  →
   │
