@@ -194,7 +194,8 @@ local function lesson_page(lessons, index, form)
     h.a { class = "skip", href = "#main", "To the lesson" }, not is_printed and bar(lesson),
     h.main { id = "main", ["data-lesson"] = lesson.name, head(lessons, index, is_printed),
       sections }, not is_printed and ends(lessons, index), script },
-    { style = { svg.style(), markup.asset "workbench/lesson/lesson.css", style } })
+    { style = { svg.style(), markup.asset "workbench/lesson/figure.css",
+      markup.asset "workbench/lesson/lesson.css", style } })
 end
 
 --- Writes lessons as HTML pages.

@@ -47,6 +47,20 @@ function M.question(question, head)
     end), "a", "choices") }
 end
 
+--- The form of a question for paper: its line with blanks, and what they can be.
+---@return table|false blocks
+function M.form(question)
+  return question.form and { document.listing(question.form[1]),
+    document.list(tables.map(table.move(question.form, 2, #question.form, 1, {}), function(choices)
+      local list = {}
+      for i, choice in ipairs(choices) do
+        list[#list + 1] = i > 1 and " or " or nil
+        list[#list + 1] = choice == "" and "nothing" or document.code(choice)
+      end
+      return list
+    end), #question.form > 2 and "1" or "-") }
+end
+
 --- The answer to a question.
 ---@param head string? words before it
 function M.answer(question, head)

@@ -1,12 +1,24 @@
 require("roper")
 local browser = require("tests.browser")
+local documents = require("roper.text.document")
+local escape = require("roper.base.escape")
+local every = require("tests.lessons")
 local html = require("tests.html")
 local lessons = require("roper.workbench.lesson")
+local markup = require("roper.text.markup")
 local page = require("roper.workbench.lesson.page")
+local questions = require("roper.workbench.lesson.question")
+local renderer = require("roper.text.document.html")
 local scratch = require("tests.scratch")
-local slides = require("roper.workbench.lesson.slides")
+local sentences = require("roper.workbench.lesson.sentences")
+local steps = require("roper.workbench.lesson.step")
 
 local COUNT = "<section[ >]"
+
+-- Prose as HTML.
+local function html_of(text)
+  return markup.render(renderer.nodes(documents.paragraphs(text)))
+end
 
 -- Shows every slide of the page in a frame, in turn, by keys, and collects its size, and the slides
 -- and words that are visible.
@@ -17,13 +29,13 @@ local TURN = [[
     const all = [...document.querySelectorAll("section")];
     const state = () => {
       const shown = all.filter((slide) => slide.checkVisibility());
-      const slide = shown[0], box = slide.getBoundingClientRect();
+      const slide = shown[0].querySelector(".slide"), box = slide.getBoundingClientRect();
       const size = parseFloat(getComputedStyle(slide).fontSize);
       const right = Math.max(...[...slide.querySelectorAll("*")].filter((part) =>
         part.checkVisibility()).map((part) => part.getBoundingClientRect().right));
       const bottom = Math.max(...[...slide.querySelectorAll("*")].filter((part) =>
         part.checkVisibility()).map((part) => part.getBoundingClientRect().bottom));
-      return `${shown.length} ${all.indexOf(slide) + 1} ${Math.round(box.width)} ` +
+      return `${shown.length} ${all.indexOf(shown[0]) + 1} ${Math.round(box.width)} ` +
         `${Math.round(box.height)} ${Math.ceil(right)} ${Math.ceil(bottom)} ${size.toFixed(1)} ` +
         `${document.documentElement.scrollHeight}`;
     };
@@ -56,33 +68,41 @@ describe("slides", function()
     return scratch.read(scratch.path("slides/" .. name .. ".html"))
   end
 
-  it("have a title, at most 40 words, and at most one formula, picture or question", function()
+  -- The letters of a part of a page, without formulas.
+  local function words_of(part)
+    return (part:gsub("<math.-</math>", ""):gsub("<[^>]*>", ""):gsub("%s+", ""))
+  end
+
+  it("have a title, one idea and notes, and leave nothing out", function()
     for _, lesson in ipairs(all) do
-      local text = read(lesson.name)
+      local text, said, noted, count = read(lesson.name), {}, {}, 0
       html.check(text)
-      local count = 0
-      for slide in text:gmatch("<section.->(.-)</section>") do
+      for slide, notes in text:gmatch('<section.-><div class="slide">(.-)</div>'
+        .. '<aside aria%-label="Notes" class="notes">(.-)</aside></section>') do
         count = count + 1
         assert.truthy(slide:find("^<h[12]>"), slide)
-        local said = slide:gsub('<figure class="play .*', ""):gsub("<h[12]>.-</h[12]>", "")
-          :gsub("<svg.*</svg>", ""):gsub('<div class="formula.-</div>', "")
-          :gsub("<pre.-</pre>", "")
-          :gsub("<math.-</math>", "x"):gsub("<[^>]*>", "")
-        local words = select(2, said:gsub("%S+", ""))
-        assert.is_true(words <= 46, ("%s: %d words: %s"):format(lesson.name, words, said))
-        assert.is_true(select(2, slide:gsub("<figure>", "")) <= 1)
+        said[count], noted[count] = words_of(slide), words_of(notes)
+        assert.truthy(noted[count]:find("%S"), slide)
+        assert.is_nil(slide:gsub('<figure class="play .-</figure>', ""):find("<details", 1, true))
       end
-      assert.is_true(count > #lesson.steps, lesson.name)
-      assert.is_nil(text:gsub('<figure class="play .-</figure>', ""):find("<details", 1, true))
+      assert.equal(select(2, text:gsub(COUNT, "")), count)
+      local shown, notes = table.concat(said, " "), table.concat(noted, " ")
+      every.step(function(_, number, step)
+        assert.truthy(text:find((' id="step-%d"'):format(number), 1, true), lesson.name .. number)
+        for _, part in ipairs(sentences.parts(step.text)) do
+          assert.truthy(notes:find(words_of(html_of(part.whole)), 1, true), part.whole)
+        end
+        for _, question in ipairs(questions.of(step)) do
+          assert.truthy(shown:find(words_of(html_of(question.question)), 1, true))
+          for _, part in ipairs(sentences.parts(questions.answer(question))) do
+            assert.truthy(shown:find(words_of(html_of(part.text)), 1, true), part.text)
+          end
+        end
+        for _, line in ipairs(escape.lines(steps.unindented(step.python or ""))) do
+          assert.truthy(text:find(markup.escape(line), 1, true), line)
+        end
+      end, { lesson })
     end
-  end)
-
-  it("shorten a text to whole sentences", function()
-    assert.equal("One. Two words. Why $a b$?", slides.shortened("One. Two words.\nWhy $a b$?"))
-    local long = ("word "):rep(30):sub(1, -2)
-    assert.equal(long .. ".", slides.shortened(long .. ". L" .. long .. "."))
-    assert.equal("", slides.shortened(("word "):rep(41) .. ". More."))
-    assert.equal("See [A b](arXiv:1) now.", slides.shortened("See [A b](arXiv:1) now."))
   end)
 
   -- The larger size with fewer lessons, which have all kinds of slides.
@@ -105,8 +125,8 @@ describe("slides", function()
   for _, size in ipairs({ { 1280, 720 }, { 1920, 1080, lessons = SOME } }) do
     it(("fit into %d x %d, one at a time, and follow the keys%s"):format(size[1], size[2],
       size.lessons and " #long" or ""), function()
-      local documents, names = documents_after(TURN, size[1], size[2], size.lessons)
-      for i, document in ipairs(documents) do
+      local loaded, names = documents_after(TURN, size[1], size[2], size.lessons)
+      for i, document in ipairs(loaded) do
         local name, number = names[i], 0
         local count = select(2, read(name):gsub(COUNT, ""))
         for line in document:match("<body[^>]*>(.*)</body>"):gmatch("([^\n]+)\n") do
@@ -128,8 +148,33 @@ describe("slides", function()
     end)
   end
 
+  it("show their notes below what then still fits, if N is pressed", function()
+    local loaded, names = documents_after([[
+      addEventListener("load", () => {
+        const press = (key) => dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        const all = [...document.querySelectorAll("section")];
+        const states = all.map((section, i) => {
+          if (i) press(" ");
+          press("n");
+          const { bottom } = section.firstElementChild.getBoundingClientRect();
+          const notes = section.querySelector(".notes");
+          const isShown = notes.checkVisibility()
+            && notes.getBoundingClientRect().top >= bottom - 1;
+          const fits = [...section.firstElementChild.querySelectorAll("*")].every((part) =>
+            !part.checkVisibility() || part.getBoundingClientRect().bottom <= bottom + 1);
+          press("N");
+          return isShown && fits && !notes.checkVisibility();
+        });
+        document.body.textContent = states.map((state, i) => state || i + 1).join(" ");
+      });]], 1280, 720, SOME)
+    for i, document in ipairs(loaded) do
+      local count = select(2, read(names[i]):gsub(COUNT, ""))
+      assert.equal(("true "):rep(count), document:match("<body[^>]*>(.-)</body>") .. " ", names[i])
+    end
+  end)
+
   it("follow each other on a screen as narrow as a phone's", function()
-    local documents, names = documents_after([[
+    local loaded, names = documents_after([[
       addEventListener("load", () => {
         const all = [...document.querySelectorAll("section")];
         const shown = all.filter((slide) => slide.checkVisibility()).length;
@@ -137,7 +182,7 @@ describe("slides", function()
         document.body.textContent = `${shown} ${all.length} ${scrollY} ` +
           (document.documentElement.scrollWidth <= innerWidth);
       });]], 390, 844, SOME)
-    for i, document in ipairs(documents) do
+    for i, document in ipairs(loaded) do
       local count = select(2, read(names[i]):gsub(COUNT, ""))
       assert.equal(("%d %d 0 true"):format(count, count),
         document:match("<body[^>]*>(.-)</body>"), names[i])
