@@ -87,8 +87,11 @@ for (const name of sources.list("/home/lessons"))
 
 const parts = [["roper.wasm", fs.readFileSync(wasm)], ["files.bin", files.pack()]];
 const scripts =
-  new Set(pages.flatMap(([, html]) => page.linked(html)).concat([...page.imports("worker.mjs")]));
-const built = [...parts, ...[...scripts].map((name) => [name, page.read(name)])];
+  new Set(["worker.mjs", "session.mjs"].concat(pages.flatMap(([, html]) => page.linked(html))));
+const built = [
+  ...parts,
+  ...[...scripts].map((name) => [name, name.endsWith(".mjs") ? page.joined(name) : page.read(name)])
+];
 const hash = crypto.createHash("sha256");
 for (const [name, bytes] of built) hash.update(name).update(bytes);
 const folder = hash.digest("hex").slice(0, 12);

@@ -19,32 +19,32 @@ export function read(name) {
 
 // The names of the styles and modules of a page.
 export function linked(html) {
-  const modules =
-    [...html.matchAll(new RegExp(MODULE, "g"))].flatMap(([, name]) => [...imports(name)]);
-  return [...html.matchAll(LINK)].map(([, name]) => name).concat(modules);
+  return [LINK, new RegExp(MODULE, "g")].flatMap(
+    (pattern) => [...html.matchAll(pattern)].map(([, name]) => name));
 }
 
 // The files that a module imports, directly or not, before it.
-export function imports(name, found = new Set()) {
+function imports(name, found = new Set()) {
   for (const [, other] of read(name).matchAll(/^import .* from "\.\/(.+)";$/gm))
     imports(other, found);
   return found.add(name);
 }
 
-// A module and all that it imports as one script. Each module keeps its own scope.
-function joined(name) {
-  return [...imports(name)]
-    .map((one) => {
-      const source = read(one), names = [];
-      const body = source.replace(/^import .*$/gm, "")
-                     .replace(/^export ((?:async )?\w+) (\w+)/gm, (_, kind, exported) => {
-                       names.push(exported);
-                       return `${kind} ${exported}`;
-                     });
-      const list = `{ ${names.join(", ")} }`;
-      return `const ${list} = (() => {\n${body}\nreturn ${list};\n})();`;
-    })
-    .join("\n");
+// A module and all that it imports as one script, which exports the same. Each module keeps its own
+// scope.
+export function joined(name) {
+  let list;
+  const parts = [...imports(name)].map((one) => {
+    const names = [];
+    const exports = /^export ((?:async )?\w+) (\w+)/gm;
+    const body = read(one).replace(/^import .*$/gm, "").replace(exports, (_, kind, exported) => {
+      names.push(exported);
+      return `${kind} ${exported}`;
+    });
+    list = `{ ${names.join(", ")} }`;
+    return `const ${list} = (() => {\n${body}\nreturn ${list};\n})();`;
+  });
+  return parts.join("\n") + (/\w/.test(list) ? `\nexport ${list};` : "");
 }
 
 const HOME = `<a href="../index.html">roper</a>`;

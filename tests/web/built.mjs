@@ -4,14 +4,15 @@ import fs from "node:fs";
 import path from "node:path";
 import {fileURLToPath} from "node:url";
 
+import {Engine} from "../../bindings/web/engine.mjs";
+import {Files} from "../../bindings/web/files.mjs";
+
+export {Engine, Files};
+
 export const root = path.resolve(fileURLToPath(import.meta.url), "../../..");
 export const folder = path.join(root, "build/web",
   fs.readdirSync(path.join(root, "build/web")).find((name) => /^[0-9a-f]{12}$/.test(name)));
 globalThis.crypto ??= webcrypto; // Node.js 18 has it only as a module
-const load = (name) => import(path.join(folder, name));
-
-export const {Engine} = await load("engine.mjs");
-export const {Files} = await load("files.mjs");
 
 const bytes = (name) => new Uint8Array(fs.readFileSync(path.join(folder, name)));
 const module = await WebAssembly.compile(bytes("roper.wasm"));

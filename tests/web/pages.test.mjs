@@ -65,6 +65,13 @@ describe("pages in Chromium",
         await page.close();
       });
 
+    test(
+      "a page loads one script, and its worker another", () => on("prompt.html", async (page) => {
+        const names = page.requests.map((request) => path.posix.basename(request));
+        assert.deepEqual([...new Set(names)].filter((name) => name.endsWith(".mjs")),
+          ["prompt.mjs", "worker.mjs"]);
+      }));
+
     test("the prompt prints values, errors, help and several lines as the terminal does",
       () => on("prompt.html", async (page) => {
         assert.equal(await run(page, "roper.tensor{{1, 2}, {3, 4}}"),
