@@ -12,6 +12,7 @@
 # make deb        build packages for Debian in build/deb
 # make dist       write build/roper-VERSION.tar.gz, from the last commit, and its checksum
 # make MPI=1      build training by several processes (default if Open MPI is found); MPI=0: without
+# make PCRE2=0    build without PCRE2, which splits texts for byte-level tokenizers (default: 1 if found)
 # make BLAS=      compute matrix products without OpenBLAS; BLAS="-lblis -I..." links another library
 MAKEFLAGS += --no-builtin-rules
 PREFIX ?= /usr/local
@@ -29,12 +30,16 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla \
 MPI ?= $(shell pkg-config --exists ompi-c 2>/dev/null && echo 1)
 WITH_MPI := $(filter 1,$(MPI))
 
+PCRE2 ?= $(shell pkg-config --exists libpcre2-8 && echo 1)
+WITH_PCRE2 := $(filter 1,$(PCRE2))
+
 # The library of matrix products: a package of pkg-config, or flags; none if this is empty.
 BLAS ?= openblas
 
 BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libjansson-dev lua-luv lua-argparse \
                   lua-readline librsvg2-bin $(if $(filter openblas,$(BLAS)),libopenblas-openmp-dev) \
-                  $(if $(WITH_MPI),libopenmpi-dev openmpi-bin)
+                  $(if $(WITH_MPI),libopenmpi-dev openmpi-bin) \
+                  $(if $(filter 0,$(PCRE2)),,libpcre2-dev)
 INSTALL_PACKAGES := help2man
 FONT_PACKAGES := lua5.4 fonts-sil-charis fonts-inter fonts-stix fonttools python3-brotli
 TEST_PACKAGES := lua-busted $(INSTALL_PACKAGES)
@@ -42,7 +47,8 @@ LINT_PACKAGES := lua-check clang-format cppcheck nodejs
 DEB_PACKAGES := build-essential debhelper lintian
 
 BLAS_FLAGS := $(if $(filter -%,$(firstword $(BLAS))),$(BLAS))
-LIBS := lua5.4 $(if $(BLAS_FLAGS),,$(BLAS)) jansson $(if $(WITH_MPI),ompi-c)
+LIBS := lua5.4 $(if $(BLAS_FLAGS),,$(BLAS)) jansson $(if $(WITH_MPI),ompi-c) \
+        $(if $(WITH_PCRE2),libpcre2-8)
 PKG := $(shell pkg-config --cflags --libs $(LIBS) 2>/dev/null)
 ALL_CFLAGS = -std=c11 -ffp-contract=fast -fno-math-errno -fno-trapping-math -fopenmp -fPIC -fvisibility=hidden \
              $(CPPFLAGS) $(CFLAGS) $(WARNINGS) $(DEFINES) -I. -MMD -MP \
@@ -51,7 +57,8 @@ DEFINES := -DRP_BLAS=$(if $(BLAS),1,0)
 LIBRARIES = $(filter-out -llua5.4,$(filter -l% -L%,$(PKG) $(BLAS_FLAGS))) $(LDLIBS) -lm
 
 MPI_SOURCES := $(wildcard core/parallel/*.c) bindings/ranks.c
-SOURCES := $(filter-out $(if $(WITH_MPI),,$(MPI_SOURCES)), \
+SOURCES := $(filter-out $(if $(WITH_MPI),,$(MPI_SOURCES)) \
+                        $(if $(WITH_PCRE2),,bindings/pattern.c), \
              $(wildcard core/base/*.c core/tensor/*.c core/graph/*.c core/position/*.c core/ops/*.c \
                         core/parallel/*.c core/optimizer/*.c tasks/*.c bindings/*.c) \
              core/kernels/loop.c core/kernels/integer.c core/kernels/select.c)
@@ -81,10 +88,11 @@ FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 FLAGS_avx512bf16 := $(FLAGS_v4) -mavx512bf16
 FLAGS_amx := $(FLAGS_avx512bf16) -mamx-tile -mamx-bf16
 MODULE := $(BUILD)/roper/native.so
-# Their names list the linked kernels and MPI, and BLAS: if these change, the module is linked again,
+# Their names list the linked kernels, MPI and PCRE2, and BLAS: if these change, the module is linked again,
 # and what calls BLAS is compiled again.
 joined = $(subst /,-,$(subst $(eval) ,-,$(strip $(1))))
-LINKED := $(BUILD)/linked-$(call joined,$(BFLOAT16) $(if $(WITH_MPI),mpi))
+LINKED := $(BUILD)/linked-$(call joined,$(BFLOAT16) $(if $(WITH_MPI),mpi) \
+  $(if $(WITH_PCRE2),pcre2))
 CALLED := $(BUILD)/blas-$(call joined,$(BLAS))
 # The C library, without what needs Lua or MPI.
 LIBRARY := $(BUILD)/libroper.a
@@ -219,7 +227,7 @@ define install_files
 lua5.4 scripts/packaging/install.lua install $(PLACES) luadir=$(call quoted,LUADIR) \
   moduledir=$(call quoted,MODULEDIR) bindir=$(call quoted,BINDIR) libdir=$(call quoted,LIBDIR) \
   build=$(BUILD) version=$(VERSION) force=$(call quoted,FORCE) \
-  requires="$(filter-out lua5.4 ompi-c,$(LIBS))" libs="$(filter -l% -L%,$(BLAS_FLAGS))"
+  requires="$(filter-out lua5.4 ompi-c libpcre2-8,$(LIBS))" libs="$(filter -l% -L%,$(BLAS_FLAGS))"
 endef
 
 install: all $(LIBRARY) $(MANUAL)

@@ -140,6 +140,7 @@ void rpl_open_corpus(lua_State *L);
 void rpl_open_hash(lua_State *L);
 void rpl_open_suggest(lua_State *L);
 void rpl_open_terminal(lua_State *L);
-void rpl_open_ranks(lua_State *L) RP_OPTIONAL; /* not without MPI */
+void rpl_open_ranks(lua_State *L) RP_OPTIONAL;   /* not without MPI */
+void rpl_open_pattern(lua_State *L) RP_OPTIONAL; /* not without PCRE2 */
 
 #endif

@@ -154,24 +154,26 @@ static int corpus_gc(lua_State *L)
 }
 
 /*
-** native.corpus_create(path, vocabulary, key)
+** native.corpus_create(path, vocabulary, key, stop)
 ** Begin a token file. `writer:finish()` creates or replaces the file at `path`. If the writer is
 ** closed or collected before, this file is not changed.
 ** @param path string
 ** @param vocabulary integer
 ** @param key integer identifies the source and the settings
+** @param stop? integer the id that ends documents, 0 by default
 ** @return corpus_writer writer
 */
 static int corpus_create(lua_State *L)
 {
-  rpl_check_count(L, "corpus_create", 3);
+  rpl_check_count(L, "corpus_create", 4);
   const char *path = rpl_check_path(L, 1);
   const int64_t vocabulary = rpl_check_range(L, 2, "vocabulary", 1, INT32_MAX);
   const uint64_t key = (uint64_t)rpl_check_integer(L, 3);
+  const int64_t stop = lua_isnoneornil(L, 4) ? 0 : rpl_check_range(L, 4, "stop", 0, vocabulary - 1);
   RpCorpusWriter **slot = lua_newuserdatauv(L, sizeof(RpCorpusWriter *), 0);
   *slot = NULL;
   luaL_setmetatable(L, WRITER);
-  *slot = rp_corpus_create(path, vocabulary, key);
+  *slot = rp_corpus_create(path, vocabulary, key, stop);
   return *slot != NULL ? 1 : rpl_raise(L);
 }
 

@@ -36,5 +36,7 @@ int luaopen_roper_native(lua_State *L)
     rpl_open_readline(L);
   if (rpl_open_ranks != NULL)
     rpl_open_ranks(L);
+  if (rpl_open_pattern != NULL)
+    rpl_open_pattern(L);
   return 1;
 }

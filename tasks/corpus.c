@@ -160,6 +160,7 @@ static RpStatus check_ends(RpCorpus *corpus, Window *ids, Window *ends)
   const uint64_t first = sizeof *header + bytes_of_ids(header);
   RpCorpusEnd last = {0, 0};
   uint64_t document = 0;
+  int32_t stop = 0; /* the id at the end of the first document */
   for (int part = 0; part < 2; part++) {
     const RpCorpusEnd before = last;
     for (uint64_t i = 0; i < header->documents[part]; i++, document++) {
@@ -175,7 +176,8 @@ static RpStatus check_ends(RpCorpus *corpus, Window *ids, Window *ends)
       RpStatus status = read_id(ids, end.token - 1, &id);
       if (status != RP_OK)
         return status;
-      if (id != 0)
+      stop = document == 0 ? id : stop;
+      if (id != stop)
         return fail_documents(corpus);
       last = end;
     }

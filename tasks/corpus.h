@@ -1,7 +1,7 @@
 /*
 ** A corpus: documents as token ids in one file, which is written once and read row by
 ** row. Training documents come first, then those for validation. Every document
-** ends with the id 0. The file is little-endian and contains
+** ends with the same id, by default 0. The file is little-endian and contains
 **
 **   an RpCorpusHeader
 **   the ids, 2 bytes each if the vocabulary allows it, else 4; zeros up to a multiple of 8
@@ -93,15 +93,19 @@ RpTensor *rp_corpus_draw(const RpCorpus *corpus, RpRandom *random, int64_t lengt
 /* A corpus that is being written. An existing file at its path is not changed before the end. */
 typedef struct RpCorpusWriter RpCorpusWriter;
 
-/* Begin a corpus. NULL with RP_BAD_FILE if the file cannot be written. */
-RpCorpusWriter *rp_corpus_create(const char *path, int64_t vocabulary, uint64_t key);
+/*
+** Begin a corpus whose documents end with the id `stop`. NULL with RP_BAD_FILE if the file cannot
+** be written.
+*/
+RpCorpusWriter *rp_corpus_create(const char *path, int64_t vocabulary, uint64_t key, int64_t stop);
 
 /* Append the bytes of a text as ids. RP_BAD_ARGUMENT for byte 0 and bytes not in the vocabulary. */
 RpStatus rp_corpus_put_bytes(RpCorpusWriter *writer, RpText text);
 
 /*
 ** Append ids from a text that contains them in decimal, separated by spaces.
-** RP_BAD_ARGUMENT for any other text, for 0 and for ids outside the vocabulary.
+** RP_BAD_ARGUMENT for any other text, for ids outside the vocabulary and, if it ends documents, for
+** 0; another id that ends documents may be in a text that spells it.
 */
 RpStatus rp_corpus_put_ids(RpCorpusWriter *writer, RpText text);
 

@@ -13,6 +13,7 @@ struct RpCorpusWriter {
   RpCorpusHeader header;
   uint64_t hash;  /* of the data flushed so far */
   uint64_t bytes; /* of all documents so far */
+  uint32_t stop;  /* ends documents */
   RpCorpusEnd *ends;
   size_t room; /* capacity of `ends` */
   size_t used; /* bytes in the buffer, a multiple of the width */
@@ -22,7 +23,7 @@ struct RpCorpusWriter {
 
 static const char function[] = "tasks.text";
 
-RpCorpusWriter *rp_corpus_create(const char *path, int64_t vocabulary, uint64_t key)
+RpCorpusWriter *rp_corpus_create(const char *path, int64_t vocabulary, uint64_t key, int64_t stop)
 {
   const RpCorpusHeader blank = {.magic = {0}};
   RpCorpusWriter *writer = rp_alloc((int64_t)(sizeof *writer + strlen(path) + 1));
@@ -35,6 +36,7 @@ RpCorpusWriter *rp_corpus_create(const char *path, int64_t vocabulary, uint64_t 
   writer->header.width = vocabulary <= 1 << 16 ? 2 : 4;
   writer->header.vocabulary = (uint64_t)vocabulary;
   writer->header.key = key;
+  writer->stop = (uint32_t)stop;
   writer->hash = RP_HASH_START;
   writer->file = rp_file_create(function, writer->path);
   RpStatus status =
@@ -67,12 +69,14 @@ static RpStatus put_id(RpCorpusWriter *writer, uint32_t id)
   return RP_OK;
 }
 
-/* Append an id of a text. It must not be 0, which ends documents. */
+/* Append an id of a text. */
 static RpStatus put_text_id(RpCorpusWriter *writer, int64_t id)
 {
-  if (id < 1 || (uint64_t)id >= writer->header.vocabulary)
-    return rp_fail(RP_BAD_ARGUMENT, "%s: expected ids from 1 to %lld in a text, got %lld", function,
-                   (long long)writer->header.vocabulary - 1, (long long)id);
+  const int64_t smallest = writer->stop == 0 ? 1 : 0;
+  if (id < smallest || (uint64_t)id >= writer->header.vocabulary)
+    return rp_fail(RP_BAD_ARGUMENT, "%s: expected ids from %lld to %lld in a text, got %lld",
+                   function, (long long)smallest, (long long)writer->header.vocabulary - 1,
+                   (long long)id);
   return put_id(writer, (uint32_t)id);
 }
 
@@ -129,7 +133,7 @@ RpStatus rp_corpus_end_document(RpCorpusWriter *writer, RpCorpusPart part, int64
                    function);
   RpStatus status = grow(writer, count);
   if (status == RP_OK)
-    status = put_id(writer, 0);
+    status = put_id(writer, writer->stop);
   if (status != RP_OK)
     return status;
   writer->bytes += (uint64_t)bytes;

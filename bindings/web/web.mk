@@ -29,7 +29,7 @@ WASM_FLAGS = --target=wasm32-wasi -std=gnu11 -O3 -msimd128 -mbulk-memory -mnontr
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -D_WASI_EMULATED_PROCESS_CLOCKS -DRP_BLAS=0 \
   $(WARNINGS) -Wno-unknown-pragmas -Wno-unused-variable -Wno-gnu-statement-expression-from-macro-expansion -MMD -MP
 
-WASM_SOURCES := $(filter-out core/parallel/% bindings/ranks.c bindings/readline.c bindings/signal.c core/base/system_linux.c,$(SOURCES)) \
+WASM_SOURCES := $(filter-out core/parallel/% bindings/pattern.c bindings/ranks.c bindings/readline.c bindings/signal.c core/base/system_linux.c,$(SOURCES)) \
   $(wildcard bindings/web/*.c)
 WASM_LUA := $(filter-out lua luac,$(basename $(notdir $(wildcard $(LUA_SOURCES)/*.c))))
 WASM_JANSSON := $(basename $(notdir $(wildcard $(JANSSON_SOURCES)/*.c)))

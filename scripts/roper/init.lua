@@ -77,8 +77,8 @@ local functions = {
 local internal = { "^attention_sums$", "^character_width$", "^corpus_", "^create_file$",
   "^flush_file$", "^folder_names$", "^gradient_sum$", "^hash$", "^hint$", "^interrupt", "^json_",
   "^lock$", "^machine$", "^memory_fail_after$", "^nearest$", "^options$", "^oracle_",
-  "^output_kept$", "^prepare_readline$", "^random_below$", "^random_permuted$", "^ranks_",
-  "^shape_metatable$", "^tensor_metatable$", "^terminal_size$", "^write_file$" }
+  "^output_kept$", "^pattern$", "^prepare_readline$", "^random_below$", "^random_permuted$",
+  "^ranks_", "^shape_metatable$", "^tensor_metatable$", "^terminal_size$", "^write_file$" }
 
 local function is_internal(name)
   for _, pattern in ipairs(internal) do

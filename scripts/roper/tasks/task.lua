@@ -480,12 +480,12 @@ function task:size()
   return sources.with(self, "size"):size()
 end
 
---- Returns the path of the SentencePiece model of a text, to tokenize other text with the same
---- vocabulary.
+--- Returns the path of the SentencePiece model of a text, or the folder of the published model
+--- whose tokenizer it has, to tokenize other text with the same vocabulary.
 ---
 ---     > roper.tasks.text{tokenizer = "bytes"}:model()
 ---     nil
----@return string? path nil without such a model
+---@return string? path nil without one
 function task:model()
   return self.tokenizer.path
 end

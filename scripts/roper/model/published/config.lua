@@ -126,6 +126,21 @@ local function is_off(value)
     and next(value) == nil
 end
 
+-- Fields of a type, which another type does not take over.
+local OF_TYPE <const> = { "model_type", "architectures", "dtype", "torch_dtype", "pretraining_tp",
+  "is_llama_config" }
+
+--- The fields of an object that have the same meaning for all types and do not change the logits.
+---@param given table from JSON
+---@return table fields
+function M.unused(given)
+  local fields, own = {}, tables.set(OF_TYPE)
+  for name, value in pairs(given) do
+    fields[name] = UNUSED[name] and not own[name] and value or nil
+  end
+  return fields
+end
+
 --- Reads the fields of an object by the rows of a family.
 ---
 --- Errors: a field is missing or has a value that roper does not support; the object has a field

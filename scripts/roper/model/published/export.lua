@@ -6,6 +6,7 @@ local core = require "roper.core"
 local families = require "roper.model.published.families"
 local files = require "roper.system.file"
 local options_of = require "roper.options.rows"
+local files_of = require "roper.model.published.files"
 local published = require "roper.model.published"
 local rope = require "roper.model.published.rope"
 local scoped = require "roper.base.scoped"
@@ -19,9 +20,9 @@ local LENGTH <const> = 2048
 -- Tokens with which the written files are checked, and the largest error, relative to the logits.
 local CHECKED <const>, TOLERANCE <const> = 16, 1e-3
 
--- The options of a model with the values of all defaults, and `position` as a table.
-local function options_of_model(model)
-  local o = options_of.completed("TransformerOptions", checkpoint.options(model))
+-- Options of a model with the values of all defaults, and `position` as a table.
+local function completed(options)
+  local o = options_of.completed("TransformerOptions", options)
   o.d_ff, o.kv_heads = o.d_ff or 4 * o.d_model, o.kv_heads or o.heads
   o.norm_epsilon = o.norm_epsilon or 1e-5
   for _, name in ipairs { "attention_bias", "feed_forward_bias", "logits_bias" } do
@@ -79,15 +80,21 @@ end
 -- The types that can be written, in the order in which they are tried.
 local TYPES <const> = { "llama", "qwen2", "mistral", "gpt_neox", "gpt2" }
 
+-- The maximum number of positions that is given, or that a published model has.
+local function length_of(given, like)
+  local there = like and like.max_position_embeddings
+  return given.length or math.type(there) == "integer" and there or nil
+end
+
 -- The family, the type and the fields of config.json for a model.
-local function choose(o, given)
-  local problems = {}
-  for _, name in ipairs(given.type and { given.type } or TYPES) do
+local function choose(o, given, like)
+  local problems, only = {}, given.type or like and like.model_type
+  for _, name in ipairs(only and { only } or TYPES) do
     for _, family in ipairs(families.LIST) do
       local kind = family.types[name]
       local fields, problem
       if kind then
-        fields, problem = fields_of(family, kind, o, given.length)
+        fields, problem = fields_of(family, kind, o, length_of(given, like))
       end
       if fields then
         return family, name, fields
@@ -97,6 +104,35 @@ local function choose(o, given)
   end
   error("export: expected a model that the layout can describe:\n  "
     .. table.concat(problems, "\n  "), 0)
+end
+
+-- The content of config.json: the fields of the type, over those of `like` that mean the same.
+local function content_of(family, kind, fields, like, given)
+  local own = { model_type = kind, architectures = { family.types[kind].architecture } }
+  if not like then
+    return tables.merged(fields, own, { torch_dtype = "float32", bos_token_id = core.json_null,
+      eos_token_id = core.json_null })
+  elseif like.model_type ~= kind then -- its fields have other meanings
+    return tables.merged(config.unused(like), fields, own, { torch_dtype = "float32" })
+  end
+  local there = published.describe(given.like .. "/config.json", like,
+    options_of.check("import", {}, options_of.rows "ImportOptions"))
+  local before = fields_of(family, family.types[kind], completed(there.options),
+    length_of(given, like)) or {}
+  local content, changed = tables.merged(like, own), {}
+  for _, name in ipairs(tables.keys(fields, before)) do
+    local same = core.json_encode { fields[name] } == core.json_encode { before[name] }
+    changed[#changed + 1] = not same and name or nil
+  end
+  if rope.describes(changed) then
+    changed = tables.joined(changed, rope.DESCRIBING)
+  end
+  for _, name in ipairs(changed) do
+    content[name] = fields[name]
+  end
+  content.max_position_embeddings = given.length or content.max_position_embeddings
+  content[like.dtype ~= nil and "dtype" or "torch_dtype"] = "float32"
+  return content
 end
 
 -- The tensors of the files.
@@ -145,7 +181,10 @@ local function verify(model, folder, o)
 end
 
 options_of.define("ExportOptions", {
-  { "type", TYPES, nil, "the model_type of config.json; by default the first that fits" },
+  { "type", TYPES, nil, "the model_type of config.json; by default that of `like`, or the first "
+    .. "that fits" },
+  { "like", "string?", nil, "folder of the published model from which this one was trained: other "
+    .. "fields of its config.json, and its files beside the weights, are kept" },
   { "length", "size?", nil, "the max_position_embeddings of config.json; by default the option "
     .. "`length` of the model, for a run its longest sequence, or 2048" },
 })
@@ -154,7 +193,9 @@ options_of.define("ExportOptions", {
 --- which `transformers` and `roper.import` read. The layout is that of Llama, Qwen2 or Mistral for
 --- models with rms_norm, "swiglu" and rotated queries and keys, of GPT-NeoX for those with
 --- LayerNorm, and of GPT-2 for those with the position scheme `learned`. All need norm = "pre" and
---- logits_bias = "none". The written model is read again and its logits are compared.
+--- logits_bias = "none". The written model is read again and its logits are compared. With `like`,
+--- a model that was read, trained and written again keeps what roper does not use, such as its
+--- tokenizer, the tokens that end a text, and how to generate.
 ---
 --- Errors: the layout cannot describe the model, such as RoPER or biases that it lacks (the message
 --- lists the reason for each type); the folder exists and is not empty, or cannot be written.
@@ -175,22 +216,24 @@ function M.export(model, folder, options)
     error(("export: expected a new or empty folder, got %s, which contains %s"):format(folder,
       files.names(folder)[1]), 2)
   end
-  local o, problem = options_of_model(model)
+  local o, problem = completed(checkpoint.options(model))
   if problem then
     error("export: " .. problem, 2)
   end
-  local family, kind, fields = choose(o, given)
-  local tensors = tensors_of(model, family, o)
+  local like = given.like and files_of.object(given.like .. "/config.json")
+  local family, kind, fields = choose(o, given, like)
+  local content = content_of(family, kind, fields, like, given)
+  local tensors, beside = tensors_of(model, family, o), like and files_of.beside(given.like) or {}
   files.make(folder)
-  local weights, about = folder .. "/model.safetensors", folder .. "/config.json"
-  core.save_safetensors(weights, tensors, { format = "pt" })
-  files.write(about, core.json_encode(tables.merged(fields, { model_type = kind,
-    architectures = { family.types[kind].architecture }, torch_dtype = "float32",
-    bos_token_id = core.json_null, eos_token_id = core.json_null }), { indent = 2 }) .. "\n")
+  local written = tables.joined(beside, { "model.safetensors", "config.json" })
+  files_of.copy(beside, given.like, folder)
+  core.save_safetensors(folder .. "/model.safetensors", tensors, { format = "pt" })
+  files.write(folder .. "/config.json", core.json_encode(content, { indent = 2 }) .. "\n")
   local ok, message = pcall(verify, model, folder, o)
   if not ok then
-    files.remove_file(about)
-    files.remove_file(weights)
+    for _, name in ipairs(written) do
+      files.remove_file(("%s/%s"):format(folder, name))
+    end
     error(message, 0)
   end
 end

@@ -35,6 +35,38 @@ function M.has_model(folder)
   return content ~= nil and type(content.model_type) == "string"
 end
 
+-- Ends of the names of files that belong to a model without containing weights.
+local BESIDE <const> = { "%.json$", "%.txt$", "%.model$", "%.jinja$", "%.tiktoken$" }
+
+--- The names of the files beside weights and config.json, such as those of the tokenizer.
+---@param folder string
+---@return string[] names sorted
+function M.beside(folder)
+  return tables.map(files.names(folder), function(name)
+    local fits = false
+    for _, pattern in ipairs(BESIDE) do
+      fits = fits or name:find(pattern) ~= nil
+    end
+    local stat = fits and files.stat(("%s/%s"):format(folder, name))
+    return fits and name ~= "config.json" and name ~= INDEX and stat and stat.type == "file"
+      and name or nil
+  end)
+end
+
+--- Copies files from one folder to another, byte for byte.
+---
+--- Errors: a file that cannot be read or written.
+---@param names string[]
+---@param from string
+---@param to string
+function M.copy(names, from, to)
+  for _, name in ipairs(names) do
+    local path = ("%s/%s"):format(from, name)
+    files.write(("%s/%s"):format(to, name), files.read(path)
+      or error(("%s: the file disappeared while it was copied"):format(path), 0))
+  end
+end
+
 -- The paths of the files in an index, each with the set of its tensors.
 local function shards(folder, path)
   local map = M.object(path).weight_map

@@ -42,9 +42,20 @@ local function check_sizes(path, fields, o)
   end
 end
 
--- The family, the options of the Transformer and the ids of the tokens that end a text.
-local function read_config(path, o)
-  local given = published.object(path)
+--- A published model as its config.json describes it.
+---@class PublishedModel
+---@field family PublishedFamily
+---@field options table of the Transformer, with all sizes
+---@field ends table<integer, true> ids of the tokens that end a text
+
+--- Reads a config.json.
+---
+--- Errors: it requires something that roper lacks.
+---@param path string for messages
+---@param given table its content
+---@param o ImportOptions checked
+---@return PublishedModel
+function M.describe(path, given, o)
   local family, kind = family_of(path, given)
   local ignored = tables.set(o.ignore)
   local known = tables.merged(ignored, family.rope and tables.set(rope.FIELDS))
@@ -59,7 +70,20 @@ local function read_config(path, o)
     options.position = { type = "learned" }
   end
   local ends = given.eos_token_id
-  return family, options, tables.set(type(ends) == "table" and ends or { ends })
+  return { family = family, options = options,
+    ends = tables.set(type(ends) == "table" and ends or { ends }) }
+end
+
+--- Reads the config.json of a folder.
+---
+--- Errors: as for `import`.
+---@param folder string
+---@param options? ImportOptions
+---@return PublishedModel
+function M.read(folder, options)
+  local path = folder .. "/config.json"
+  return M.describe(path, published.object(path),
+    options_of.check("import", options, options_of.rows "ImportOptions"))
 end
 
 -- Removes the tensors that are not parameters, and the prefix of names.
@@ -99,8 +123,14 @@ local function take(state, tensors, entry, folder, o)
   end
 end
 
--- The parameters of the Transformer from the tensors of the files.
-local function parameters_of(folder, family, o)
+--- Reads the parameters of the Transformer from the tensors of a folder.
+---
+--- Errors: as for `import`.
+---@param folder string
+---@param model PublishedModel
+---@return table<string, tensor> parameters
+function M.parameters(folder, model)
+  local family, o = model.family, model.options
   local tensors = without_buffers(published.tensors(folder), family, o.tied_embeddings)
   local state = {}
   for entry in families.entries(family, o) do
@@ -144,8 +174,9 @@ options_of.define("ImportOptions", {
 ---@param folder string
 ---@param options? ImportOptions
 ---@return Transformer model
----@return task task the vocabulary, for `roper.generate`: the folder's tokenizer.model, if
----   it has one, which SentencePiece reads; otherwise texts are token ids, such as "464 3290"
+---@return task task the vocabulary, for `roper.generate`: the folder's tokenizer.json, which needs
+---   PCRE2, or its tokenizer.model, which needs SentencePiece; without one, texts are token ids,
+---   such as "464 3290"
 function M.import(folder, options)
   arguments.check("import", "folder", "string", folder)
   local o = options_of.check("import", options, options_of.rows "ImportOptions")
@@ -156,8 +187,8 @@ function M.import(folder, options)
     end
   end
   files.check_folder("import", folder)
-  local family, made, ends = read_config(folder .. "/config.json", o)
-  local state = parameters_of(folder, family, made)
+  local found = M.read(folder, o)
+  local made, state = found.options, M.parameters(folder, found)
   local ok, model = pcall(scoped.with_seed, 0, function()
     return require("roper.model.transformer").Transformer(made)
   end)
@@ -166,7 +197,7 @@ function M.import(folder, options)
       or ("%s/config.json: %s"):format(folder, diagnostics.without_place(model)), 0)
   end
   checkpoint.load_state(folder, model, "", state)
-  return model, require("roper.model.published.task").new(folder, made.vocabulary, ends)
+  return model, require("roper.model.published.task").new(folder, made.vocabulary, found.ends)
 end
 
 return M

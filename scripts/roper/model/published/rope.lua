@@ -118,9 +118,25 @@ local function check_fields(where, kind, rule, object, ignored)
   end
 end
 
+--- The fields of config.json that describe a rotation.
+M.DESCRIBING = { "rope_theta", "rope_scaling", "rope_parameters", "rotary_emb_base", "rotary_pct",
+  "partial_rotary_factor", ORIGINAL }
+
 --- The fields of config.json that `read` uses.
-M.FIELDS = { "rope_theta", "rope_scaling", "rope_parameters", "rotary_emb_base", "rotary_pct",
-  "partial_rotary_factor", "max_position_embeddings", ORIGINAL }
+M.FIELDS = tables.joined(M.DESCRIBING, { "max_position_embeddings" })
+
+--- Does one of the fields describe a rotation?
+---@param fields string[]
+---@return boolean yes
+function M.describes(fields)
+  local describing = tables.set(M.DESCRIBING)
+  for _, name in ipairs(fields) do
+    if describing[name] then
+      return true
+    end
+  end
+  return false
+end
 
 -- Sets the fraction of rotated features of a scheme.
 local function set_fraction(path, given, object, scheme, o)

@@ -2,8 +2,7 @@
 --- provides rows of a text for evaluation.
 local core = require "roper.core"
 local diagnostics = require "roper.text.diagnostics"
-local files = require "roper.system.file"
-local foreign = require "roper.tasks.text.foreign"
+local published = require "roper.tasks.text.published"
 local task = require "roper.tasks.task"
 
 local M = {}
@@ -17,7 +16,7 @@ function Ids:encode(text)
   for word in text:gmatch "[^%s,]+" do
     local id = math.tointeger(tonumber(word:match "^%d+$"))
     if not id or id >= #self.words then
-      error(("text: this model has no tokenizer.model; expected token ids from 0 to %d, got %s")
+      error(("text: this model has no tokenizer; expected token ids from 0 to %d, got %s")
         :format(#self.words - 1, require("roper.base.escape").line(word)), 0)
     end
     ids[#ids + 1] = id
@@ -36,36 +35,16 @@ end
 
 local KIND <const> = { name = "published", rows = { { "folder", "string" } }, has_problems = false }
 
--- Should a text begin with the piece for that?
-local function begins(folder)
-  local settings = files.decode(folder .. "/tokenizer_config.json") or {}
-  return settings.add_bos_token ~= false
-end
-
--- The tokenizer in a folder.
-local function tokenizer_of(folder, count)
-  local path = folder .. "/tokenizer.model"
-  local tokenizer = foreign.new(path, begins(folder))
-  if #tokenizer.words > count then
-    error(("text: %s: expected at most %d pieces, one for each token of the model, got %d"):format(
-      path, count, #tokenizer.words), 0)
-  end
-  for id = #tokenizer.words, count - 1 do -- some models round up their vocabulary
-    tokenizer.words[id + 1] = ""
-  end
-  return tokenizer
-end
-
---- The task of the model in a folder. If SentencePiece cannot read its tokenizer.model, prints a
---- note; texts are then token ids.
+--- The task of the model in a folder. If its tokenizer cannot be read, prints a note, and texts are
+--- token ids.
 ---@param folder string
 ---@param count integer tokens of the model
 ---@param ends table<integer, true> ids of the tokens that end a text
 ---@return task task
 function M.new(folder, count, ends)
   local tokenizer
-  if files.stat(folder .. "/tokenizer.model") then
-    local ok, found = pcall(tokenizer_of, folder, count)
+  if published.is_in(folder) then
+    local ok, found = pcall(published.new, folder, count)
     if not ok and diagnostics.is_transient(found) then
       error(found, 0)
     elseif not ok then

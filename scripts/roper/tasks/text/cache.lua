@@ -9,6 +9,7 @@ local paths = require "roper.system.paths"
 local hash = require "roper.base.hash"
 local pieces = require "roper.tasks.text.pieces"
 local progress = require "roper.text.progress"
+local published = require "roper.tasks.text.published"
 local source = require "roper.tasks.text.source"
 
 local M = {}
@@ -95,7 +96,7 @@ end
 -- Writes the corpus.
 local function tokenize(path, folder, text, key, tokenizer)
   local work <close> = progress.work("text: tokenizing", text.bytes)
-  local writer <close> = core.corpus_create(path, #tokenizer.words, key)
+  local writer <close> = core.corpus_create(path, #tokenizer.words, key, tokenizer.stop)
   for _, part in ipairs { "training", "validation" } do
     local batch, size = {}, 0
     local function flush()
@@ -132,6 +133,17 @@ local function locked(name)
   return lock
 end
 
+local function is_folder(path)
+  local stat = files.stat(path)
+  return stat ~= nil and stat.type == "directory"
+end
+
+-- The hash of a model of the user: a file, or the folder of a published model.
+local function hash_of(path)
+  return is_folder(path) and published.hash(path)
+    or hash.of(files.read(path) or error("text: no model " .. path, 0))
+end
+
 -- Opens a file of the cache. The message of an error adds that the file can be removed.
 local function open_kept(open, ...)
   local ok, result = pcall(open, ...)
@@ -142,14 +154,17 @@ local function open_kept(open, ...)
   return result
 end
 
---- The tokenizer for options: of bytes, of the user's model, or of a model in the cache.
+--- The tokenizer for options: of bytes, of the user's model, of a published model, or of a model in
+--- the cache.
 ---
---- Errors: a model that is missing, damaged, or not trained by the text task.
+--- Errors: a model that is missing, damaged, or not trained by the text task; a folder without a
+--- tokenizer, or with one that is not supported.
 ---@param o table tokenizer and model, as for `open`
 ---@param name string? of the files in the cache, if `o` has no model
 ---@return table tokenizer
 function M.tokenizer(o, name)
-  return o.tokenizer == "bytes" and bytes.new() or o.model and pieces.new(o.model)
+  return o.tokenizer == "bytes" and bytes.new()
+    or o.model and (is_folder(o.model) and published.new(o.model) or pieces.new(o.model))
     or open_kept(pieces.new, name .. ".model")
 end
 
@@ -201,13 +216,14 @@ end
 --- Errors: files that are not text; a vocabulary too large or too small for the text; a missing
 --- program; a full disk; files that change while they are read; a damaged file in the cache.
 ---@param o table files, documents, validation, tokenizer ("bytes", "sentencepiece", or "model" with
----   the path `model`), vocabulary (pieces to train), cache (folder)
+---   `model`, the path of a file or of the folder of a published model), vocabulary (pieces to
+---   train), cache (folder)
 ---@return corpus corpus
 ---@return table tokenizer
 function M.open(o)
   local text = survey(o)
   text.held_out = held_out(text, o.validation)
-  local content = o.model and hash.of(files.read(o.model) or error("text: no model " .. o.model, 0))
+  local content = o.model and hash_of(o.model)
   local key = core.hash(core.json_encode { version = VERSION, text = hash.digits(text.hash),
     held_out = text.held_out, tokenizer = o.tokenizer, model = content, vocabulary = o.vocabulary })
   local folder = o.cache or M.standard_folder()

@@ -4,6 +4,7 @@ local core = require "roper.core"
 local files = require "roper.system.file"
 local model = require "roper.tasks.text.model"
 local process = require "roper.system.process"
+local tables = require "roper.base.tables"
 local temporary = require "roper.system.temporary"
 
 local M = {}
@@ -53,28 +54,30 @@ local function one_line(self, text)
       self.path), 0)
 end
 
--- The ids of a line.
-local function ids_of(self, line)
-  return temporary.with_file("line.txt", line .. "\n", function(path)
-    local out = path:gsub("line%.txt$", "ids.txt")
+-- The ids of each line.
+local function ids_of(self, lines)
+  return temporary.with_file("lines.txt", table.concat(lines, "\n") .. "\n", function(path)
+    local out = path:gsub("lines%.txt$", "ids.txt")
     process.run("spm_encode", { "--model=" .. self.path, "--output_format=id",
       "--input=" .. path, "--output=" .. out }, { package = "sentencepiece" })
-    local ids = {}
-    for id in (files.read(out) or ""):gmatch "%d+" do
-      ids[#ids + 1] = math.tointeger(id)
+    local all = {}
+    for line in (files.read(out) or ""):gmatch "([^\n]*)\n" do
+      local ids = {}
+      for id in line:gmatch "%d+" do
+        ids[#ids + 1] = math.tointeger(id)
+      end
+      all[#all + 1] = ids
     end
-    return ids
+    if #all ~= #lines then
+      error(("text: expected %d lines from spm_encode, got %d; is the disk full?"):format(#lines,
+        #all), 0)
+    end
+    return all
   end)
 end
 
---- The ids of a text.
----
---- Errors: text that is not UTF-8 or has zero bytes; text with newlines, if the model has no pieces
---- for bytes; SentencePiece is not installed.
----@param text string
----@return tensor ids [count], int32
-function Foreign:encode(text)
-  local ids = text ~= "" and ids_of(self, one_line(self, text)) or {}
+-- The ids of a text from those of its line: adds the one that begins a text, and restores newlines.
+local function restored(self, text, ids)
   local result = { self.begin }
   local a, b, c = NEWLINE:byte(1, -1)
   local marker = { self.bytes[string.char(a)], self.bytes[string.char(b)],
@@ -88,7 +91,29 @@ function Foreign:encode(text)
       result[#result + 1], at = ids[at], at + 1
     end
   end
-  return core.tensor(result, "int32")
+  return result
+end
+
+--- The ids of texts.
+---
+--- Errors: text that is not UTF-8 or has zero bytes; text with newlines, if the model has no pieces
+--- for bytes; SentencePiece is not installed.
+---@param texts string[]
+---@return integer[][] ids
+function Foreign:all_ids(texts)
+  local lines = tables.map(texts, function(text) return one_line(self, text) end)
+  local is_empty = table.concat(lines) == ""
+  local all = not is_empty and ids_of(self, lines) or {}
+  return tables.map(texts, function(text, i) return restored(self, text, all[i] or {}) end)
+end
+
+--- The ids of a text.
+---
+--- Errors: as for `all_ids`.
+---@param text string
+---@return tensor ids [count], int32
+function Foreign:encode(text)
+  return core.tensor(self:all_ids { text }[1], "int32")
 end
 
 -- Removes the space that the model adds before a text.

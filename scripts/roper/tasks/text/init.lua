@@ -18,7 +18,7 @@ local OPTIONS <const> = options_of.define("TextOptions", {
     .. "paragraphs separated by empty lines, the field `text` of each line of JSON, or articles "
     .. "written by WikiExtractor; by default jsonl for .jsonl and .ndjson, else file" },
   { "tokenizer", "string", "sentencepiece", "sentencepiece (trained on first use), bytes, or the "
-    .. "path of a model, as returned by `task:model()`" },
+    .. "path of a model, as returned by `task:model()`; the folder of a published model has one" },
   { "vocabulary", { smallest = 259, largest = 1 << 20 }, 8000, "number of SentencePiece pieces" },
   { "validation", "share", 0.05, "share of the documents used for validation, the same documents "
     .. "for every seed" },
@@ -83,6 +83,11 @@ local function check_corpus(corpus, o)
   end
 end
 
+-- The prompt of a text of its own: the end of a text, unless the tokenizer begins each text itself.
+local function beginning_of(tokenizer)
+  return tokenizer.begin and "" or STOP
+end
+
 -- Opens the text. Without files, the task can encode and decode but has no rows.
 local function open(o)
   check(o)
@@ -92,13 +97,14 @@ local function open(o)
     tokenizer = is_own and "model" or o.tokenizer,
     vocabulary = o.tokenizer == "sentencepiece" and o.vocabulary or nil }
   if not o.files then
-    return { tokenizer = cache.tokenizer(settings), stop = STOP, beginning = STOP, hash = o.hash,
+    local tokenizer = cache.tokenizer(settings)
+    return { tokenizer = tokenizer, stop = STOP, beginning = beginning_of(tokenizer), hash = o.hash,
       without_rows = "a text without files has no rows; pass the option files" }
   end
   local corpus, tokenizer = cache.open(settings)
   check_corpus(corpus, o)
   return setmetatable({ corpus = corpus, tokenizer = tokenizer, length = o.length, hash = o.hash,
-    stop = STOP, beginning = STOP }, TextSource)
+    stop = STOP, beginning = beginning_of(tokenizer) }, TextSource)
 end
 
 function TextSource:batch(rows, seed, counter)

@@ -100,7 +100,8 @@ end
 function M.define_from(command)
   command:option("--from"):argname("RUN")
     :description("Start from the weights of this run, of the trial with the same seed of this "
-      .. "sweep, or of a file; the same as from=RUN.")
+      .. "sweep, of a file, or of the folder of a published model, which then also sets the sizes, "
+      .. "position scheme and tokenizer; the same as from=RUN.")
 end
 
 --- Adds the value of --from to the fields of a command.

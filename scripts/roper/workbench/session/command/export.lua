@@ -11,7 +11,9 @@ return {
   end,
   run = function(parsed)
     local model = arguments.model(parsed)
-    require("roper.model.published.export").export(model, parsed.folder,
-      { type = parsed.type, length = parsed.length })
+    local is_published = require("roper.model.published.files").has_model(parsed.run)
+    require("roper.model.published.export").export(model, parsed.folder, { type = parsed.type,
+      length = parsed.length, like = is_published and parsed.run
+        or require("roper.workbench.study.run.language").published(parsed.run) })
   end,
 }

@@ -98,8 +98,9 @@ local COMMON <const> = tables.joined(
     { "test_sequences", "size", 512, "number of sequences in the final evaluation" },
     { "times", "factors", false, "lengths of the final evaluation beyond that of training, as "
       .. "multiples of it, such as 2,4,8; by default those of the experiment" },
-    { "from", "string", false, "run, sweep (the trial of the same seed) or file of weights, from "
-      .. "which training starts" },
+    { "from", "string", false, "run, sweep (the trial of the same seed), file of weights or "
+      .. "folder of a published model, from which training starts; a published model also sets "
+      .. "the fields of the model, position and tokenizer" },
     { "seed", "integer", 1, "seed of the model, the batches and random sampling" },
   })
 

@@ -11,6 +11,7 @@ local models = require "roper.workbench.study.experiment.models"
 local options_of = require "roper.options.rows"
 local optimizers = require "roper.workbench.study.experiment.optimizers"
 local position = require "roper.workbench.study.experiment.position"
+local published = require "roper.workbench.study.experiment.published"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 local tasks = require "roper.tasks"
@@ -21,8 +22,8 @@ M.list = definitions.list
 M.definition = definitions.definition
 M.register = definitions.register
 
---- Returns the complete configuration of a run: the given fields, then those of the preset, then
---- defaults.
+--- Returns the complete configuration of a run: the given fields, then those of the published model
+--- from which it starts, if any, then those of the preset, then defaults.
 ---
 --- Errors: the experiment, a field or the preset does not exist; a value does not fit its field or
 --- has no effect; a required field is missing; an option of the scheme contradicts a field.
@@ -46,6 +47,9 @@ function M.configure(name, given)
     error(("%s has no preset %q%s"):format(name, tostring(preset),
       suggest.hint(tostring(preset), presets, "it has")), 0)
   end
+  local folder = published.folder(given.from)
+  local chosen = tables.merged(definition.presets[preset],
+    folder and published.fields(folder, fields.MODEL))
   local config, missing = { experiment = name, preset = preset }, nil
   -- `loaded` and `hash` are accepted in the fields of an earlier run, but computed again; `origin`
   -- stays as it is.
@@ -59,7 +63,7 @@ function M.configure(name, given)
     config[field_name] = field[3]
     local value = given[field_name]
     if value == nil then
-      value = definition.presets[preset][field_name]
+      value = chosen[field_name]
     end
     if value or value == false and (field[5] == "true" or field[3] == "true") then
       config[field_name] = fields.convert(field, value)
@@ -90,8 +94,7 @@ function M.configure(name, given)
       .. "multiply; %s defines none"):format(name), 0)
   end
   require("roper.workbench.study.experiment.combinations").check(config)
-  position.complete(config, given, given.position or definition.presets[preset].position
-    or config.position)
+  position.complete(config, given, given.position or chosen.position or config.position)
   config.loaded, config.origin = loaded.now(), given.origin
   return config
 end
@@ -142,6 +145,29 @@ function M.describe(name, config)
       rows = tables.map(presets, function(preset)
         return { preset, tables.text(definition.presets[preset]) }
       end) } }, { width = 80 }):match "^(.-)\n$"
+end
+
+--- Returns the fields in which a configuration differs from the published model from which it
+--- starts, such as "position=roper (rope there)".
+---
+---     > roper.experiment.changes(roper.experiment.configure "addition")
+---     {}
+---@param config table from `configure`
+---@return string[] changes empty without such a model
+function M.changes(config)
+  arguments.check("experiment.changes", "config", "table", config)
+  local folder, list = published.folder(config.from), {}
+  local there = folder and published.fields(folder, fields.MODEL) or {}
+  local definition = M.definition(config.experiment)
+  for _, field in ipairs(folder and fields.of(definition.task, definition.model) or {}) do
+    local name, other = field[1], there[field[1]]
+    other = other and fields.convert(field, other) or other ~= nil and field[3]
+    if there[name] ~= nil and (config[name] or false) ~= other then
+      list[#list + 1] = ("%s=%s (%s there)"):format(name, tostring(config[name] or "-"),
+        tostring(other or "-"))
+    end
+  end
+  return list
 end
 
 -- Raises an error unless a value is a table from `configure`.

@@ -4,6 +4,7 @@ local core = require "roper.core"
 local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.system.file"
 local hash = require "roper.base.hash"
+local published = require "roper.model.published.files"
 local escape = require "roper.base.escape"
 local tables = require "roper.base.tables"
 local validation = require "roper.training.validation"
@@ -20,11 +21,29 @@ local SEED <const> = 1000003
 -- The name of the copy of a tokenizer's model contains the hash of its content.
 local COPY <const> = "tokenizer-%s.model"
 
+-- The folder, in that of a run, with the files of the published model that it starts from.
+local PUBLISHED <const> = "published"
+
+--- Returns the folder in that of a run with config.json and tokenizer of the published model whose
+--- tokenizer the run has.
+---@param folder string of the run
+---@return string? path nil if the run has another tokenizer
+function M.published(folder)
+  local path = ("%s/%s"):format(folder, PUBLISHED)
+  return published.has_model(path) and path or nil
+end
+
 --- Copies the tokenizer of a task into the folder of a run, so that the run can encode other text
---- later.
+--- later; of a published model, all files but the weights.
 function M.keep_tokenizer(folder, task)
   local path = task:model()
-  if path then
+  local stat = path and files.stat(path)
+  if stat and stat.type == "directory" then
+    local copy = ("%s/%s"):format(folder, PUBLISHED)
+    files.make(copy)
+    published.copy(tables.joined(published.beside(path),
+      files.stat(path .. "/config.json") and { "config.json" }), path, copy)
+  elseif path then
     local model = files.read(path) or error("text: no model " .. path, 0)
     files.write(("%s/%s"):format(folder, COPY:format(hash.of(model))), model)
   end
@@ -39,6 +58,8 @@ end
 function M.tokenizer(folder, config)
   if config.tokenizer == "bytes" then
     return "bytes"
+  elseif M.published(folder) then
+    return M.published(folder)
   end
   for _, name in ipairs(files.names(folder)) do
     local digits = name:match "^tokenizer%-(%x+)%.model$"

@@ -6,6 +6,8 @@ local escape = require "roper.base.escape"
 local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.system.file"
 local hash = require "roper.base.hash"
+local of_experiment = require "roper.workbench.study.experiment.published"
+local published = require "roper.model.published"
 local configuration = require "roper.workbench.study.experiment.configuration"
 local sweep_file = require "roper.workbench.study.run.sweep_file"
 local tables = require "roper.base.tables"
@@ -41,10 +43,11 @@ local function trials_of(from)
   local stat = files.stat(from)
   if stat then
     return stat.type == "directory" and sweep_file.read(from)
-      or fail("expected a run, a sweep or a file of weights, got %s", escape.line(from))
+      or fail("expected a run, a sweep, a published model or a file of weights, got %s",
+        escape.line(from))
   end
   if from == "" then
-    fail("expected a run, a sweep or a file of weights, got an empty name")
+    fail("expected a run, a sweep, a published model or a file of weights, got an empty name")
   end
   local method, folder = split(from)
   local trials = folder ~= "" and files.stat(folder) and sweep_file.read(folder)
@@ -124,9 +127,27 @@ local function hash_of(path, bytes, prefix)
   return hash.digits(digest)
 end
 
+-- Reads the weights of a published model; returns as `read`.
+local function read_published(folder, config)
+  local model = published.read(folder, { pairing = config.pairing })
+  local digest = core.hash ""
+  for _, name in ipairs(files.names(folder)) do
+    if name:find "%.safetensors$" then
+      local path = ("%s/%s"):format(folder, name)
+      digest = core.hash(hash_of(path, files.read(path), ""), digest)
+    end
+  end
+  return published.parameters(folder, model),
+    ("%s weights %s"):format(split(folder), hash.digits(digest)), folder
+end
+
 -- Reads the weights for a configuration. Returns the tensors of the parameters by name, the text
 -- that identifies them, the path of their file, and the configuration of their run.
 local function read(config)
+  local folder = of_experiment.folder(config.from)
+  if folder then
+    return read_published(folder, config)
+  end
   local path, name, source = find(config)
   local bytes = files.read(path)
   local tensors, metadata = tensor_file.load_safetensors(path)
@@ -173,6 +194,9 @@ local known = {} -- origins by path, size and time; the trials of a seed share a
 function M.complete(config)
   if not config.from or config.origin then
     return config
+  end
+  if of_experiment.folder(config.from) then
+    return tables.merged(config, { origin = select(2, read(config)) })
   end
   local path = find(config)
   local stat = files.stat(path)
@@ -232,9 +256,12 @@ function M.load(config, model)
   for _, pair in ipairs(pairs_of) do
     pair[1]:copy(pair[2])
   end
-  return found, ("starts from %s: %d of %d parameters taken%s%s%s; the optimizer starts fresh")
+  found.changes = core.json_array(experiment.changes(config))
+  local differs = found.changes[1]
+    and "; set otherwise: " .. table.concat(found.changes, ", ") or ""
+  return found, ("starts from %s: %d of %d parameters taken%s%s%s%s; the optimizer starts fresh")
     :format(escape.line(path), #pairs_of, #pairs_of + #found.new, here, there,
-      warning_of(config, source, found.taken))
+      escape.line(differs), warning_of(config, source, found.taken))
 end
 
 return M

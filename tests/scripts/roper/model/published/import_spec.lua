@@ -349,7 +349,7 @@ describe("roper.import", function()
     it("of token ids, with a note, if the tokenizer has more tokens than the model", function()
       local task, printed = with_tokenizer(300, scratch.read(FIXTURES .. "tokenizer.model"))
       assert.is_false(task:has_tokenizer())
-      assert.matches("expected at most 300 pieces, one for each token of the model, got 320",
+      assert.matches("expected at most 300 tokens, those of the model, got 320",
         printed)
     end)
   end)

@@ -296,7 +296,7 @@ describe("eval and sample", function()
         .. "model, got 34", "eval", FIXTURES .. "gpt2", ids, "length=34")
       assert.equal(0, roper("eval", FIXTURES .. "gpt2", ids, "length=33")[1])
       refuses(1, "sample: expected a prompt, which this model needs", "sample", folder)
-      refuses(1, "text: this model has no tokenizer.model; expected token ids from 0 to 12, got 13",
+      refuses(1, "text: this model has no tokenizer; expected token ids from 0 to 12, got 13",
         "sample", folder, "1 13")
     end)
   end)

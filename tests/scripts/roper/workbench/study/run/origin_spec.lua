@@ -116,8 +116,8 @@ describe("origin", function()
     for from, expected in pairs({ [source .. "x"] = "from: there is no folder",
         [source] = "from: .* has several trials of seed 1: rope%-1%-%x+, roper%-1%-%x+; name one "
           .. "of them, or a method, such as .*/source/rope$",
-        [""] = "from: expected a run, a sweep or a file of weights, got an empty name$",
-        ["/"] = "from: expected a run, a sweep or a file of weights, got /$",
+        [""] = "from: expected a run, .* or a file of weights, got an empty name$",
+        ["/"] = "from: expected a run, .* or a file of weights, got /$",
         [source .. "/alibi"] = "from: .*/source has no trial with position=alibi",
         [source .. "/rope"] = "from: .*/rope%-1%-%x+ has no checkpoint.safetensors" }) do
       assert.error_matches(function() configure({ from = from, position = "alibi" }) end, expected)
