@@ -3,8 +3,10 @@ local browser = require("tests.browser")
 local files = require("roper.system.file")
 local html = require("tests.html")
 local lessons = require("roper.workbench.lesson")
+local map = require("tests.scripts.roper.workbench.lesson.page.map")
 local markup = require("roper.text.markup")
 local page = require("roper.workbench.lesson.page")
+local questions = require("tests.scripts.roper.workbench.lesson.page.quiz")
 local scratch = require("tests.scratch")
 local sources = require("roper.workbench.lesson.sources")
 local tables = require("roper.base.tables")
@@ -99,18 +101,23 @@ local SURVEY = [[
 ]]
 
 describe("lesson pages", function()
-  local all
+  local all = lessons.all()
 
+  -- All pages are made once: the lessons compute and train for seconds.
   setup(function()
     scratch.create()
-    all = lessons.all()
-    assert.equal(scratch.path("site/index.html"), page.write(all, scratch.path("site")))
+    questions.collecting(function()
+      assert.equal(scratch.path("site/index.html"), page.write(all, scratch.path("site")))
+    end)
   end)
   teardown(scratch.remove)
 
   local function read(name)
     return scratch.read(scratch.path("site/" .. name .. ".html"))
   end
+
+  map(all, read)
+  questions.specify(read)
 
   it("are well-formed and self-contained, and link to each other in order", function()
     local index = read("index")

@@ -1,12 +1,12 @@
-require("roper")
+-- The specs of questions on pages; page_spec makes the pages.
+
+local assert = require("luassert")
 local browser = require("tests.browser")
+local busted = require("busted")
 local core = require("roper.core")
 local forms = require("roper.workbench.lesson.form")
-local lessons = require("roper.workbench.lesson")
-local page = require("roper.workbench.lesson.page")
 local questions = require("roper.workbench.lesson.question")
 local quiz = require("roper.workbench.lesson.quiz")
-local scratch = require("tests.scratch")
 local steps = require("roper.workbench.lesson.step")
 
 -- Gives the answers in `asked`, a list of {id, answers}, and lists the responses: "right", "hint N"
@@ -97,47 +97,46 @@ local function response(question, answer, scope, expected, tries)
   return ("%shint %d"):format(read, #question.conditions + tries), tries
 end
 
-describe("questions on pages", function()
-  local path, reason
-  local asked, expected = {}, {} -- by lesson: input of ANSWER, and the responses of the terminal
+local asked, expected = {}, {} -- by lesson: input of ANSWER, and the responses of the terminal
 
-  -- Collects the answers to a question that a page shows, with the terminal's responses.
-  local function collect(question, where, scope)
-    local right, tries = questions.expected(question, scope), 0
-    local answers, lines = answers_to(question, right), expected[where.lesson] or {}
-    asked[where.lesson] = asked[where.lesson] or {}
-    table.insert(asked[where.lesson], { id = where.id, answers = core.json_array(answers) })
-    expected[where.lesson] = lines
-    for _, answer in ipairs(answers) do
-      local word
-      word, tries = response(question, answer, scope, right, tries)
-      lines[#lines + 1] = ("%s %s -> %s\n"):format(where.id, question.form
-        and table.concat(answer, ",") or answer, word)
-    end
+-- Collects the answers to a question that a page shows, with the terminal's responses.
+local function collect(question, where, scope)
+  local right, tries = questions.expected(question, scope), 0
+  local answers, lines = answers_to(question, right), expected[where.lesson] or {}
+  asked[where.lesson] = asked[where.lesson] or {}
+  table.insert(asked[where.lesson], { id = where.id, answers = core.json_array(answers) })
+  expected[where.lesson] = lines
+  for _, answer in ipairs(answers) do
+    local word
+    word, tries = response(question, answer, scope, right, tries)
+    lines[#lines + 1] = ("%s %s -> %s\n"):format(where.id, question.form
+      and table.concat(answer, ",") or answer, word)
   end
+end
 
-  setup(function()
-    scratch.create()
-    path, reason = browser.find()
-    local write = quiz.question
-    quiz.question = function(question, where, scope, ...)
-      if quiz.is_checked(question) then
-        collect(question, where, scope)
-      end
-      return write(question, where, scope, ...)
+local M = {}
+
+--- Runs a function, and collects the questions of the pages that it writes.
+---@param write fun()
+function M.collecting(write)
+  local shown = quiz.question
+  quiz.question = function(question, where, scope, ...)
+    if quiz.is_checked(question) then
+      collect(question, where, scope)
     end
-    page.write(lessons.all(), scratch.path("site"))
-    quiz.question = write
-  end)
-  teardown(scratch.remove)
-
-  local function read(name)
-    return scratch.read(scratch.path("site/" .. name .. ".html"))
+    return shown(question, where, scope, ...)
   end
+  write()
+  quiz.question = shown
+end
 
-  it("respond like the terminal to every answer that a lesson lists", function()
+--- Tests of the questions on pages.
+---@param read fun(name: string): string the page of a lesson
+function M.specify(read)
+  busted.it("respond like the terminal to every answer that a lesson lists", function()
+    local path, reason = browser.find()
     if not path then
-      pending(reason)
+      busted.pending(reason)
       return
     end
     local pages, names = {}, {}
@@ -160,9 +159,10 @@ describe("questions on pages", function()
     assert.is_true(rights >= 80, rights)
   end)
 
-  it("are remembered by the browser until they are forgotten", function()
+  busted.it("let the browser remember answers until they are forgotten", function()
+    local path, reason = browser.find()
     if not path then
-      pending(reason)
+      busted.pending(reason)
       return
     end
     local text = read("rotation")
@@ -177,10 +177,15 @@ describe("questions on pages", function()
     });]])
     assert.truthy(answered:find(">1 of %d+ questions answered%. <button"))
     assert.truthy(answered:find('data%-state="right".-<p class="status"[^>]*><b>Right%.'))
-    assert.truthy(load():find('>1 of %d+ questions.*data%-state="right"'))
-    local forgotten = load([[addEventListener("load", () =>
-      document.querySelector(".progress button").click());]])
+    local forgotten = load([[addEventListener("load", () => {
+      const found = document.querySelector("[data-state=right]").id;
+      document.title = "was " + document.querySelector(".progress").textContent + found;
+      document.querySelector(".progress button").click();
+    });]])
+    assert.truthy(forgotten:find("<title>was 1 of %d+ questions[^<]*question%-1%-1</title>"))
     assert.is_nil(forgotten:find(">[1-9]%d* of %d+ questions"))
     assert.is_nil(forgotten:find('data-state="', 1, true))
   end)
-end)
+end
+
+return M

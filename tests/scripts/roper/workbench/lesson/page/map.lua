@@ -1,25 +1,19 @@
-require("roper")
+-- The specs of the map of the lessons; page_spec makes the pages.
+
+local assert = require("luassert")
+local busted = require("busted")
 local html = require("tests.html")
-local lessons = require("roper.workbench.lesson")
 local map = require("roper.workbench.lesson.map")
-local page = require("roper.workbench.lesson.page")
-local scratch = require("tests.scratch")
 local tables = require("roper.base.tables")
 
 local LARGEST <const> = 250000 - 72000 -- bytes of a page without those of its fonts
 
-describe("the map of the lessons", function()
-  local all, text
-
-  setup(function()
-    scratch.create()
-    all = lessons.all()
-    page.write(all, scratch.path("site"))
-    text = scratch.read(scratch.path("site/index.html"))
-  end)
-  teardown(scratch.remove)
-
-  it("shows what each lesson takes and needs, with a picture of its own figure", function()
+--- Tests of the map.
+---@param all table[] the lessons
+---@param read fun(name: string): string a page
+return function(all, read)
+  busted.it("have a map of what each lesson takes and needs, with its picture", function()
+    local text = read("index")
     html.check(text)
     local seen = {}
     for number, lesson in ipairs(all) do
@@ -40,7 +34,7 @@ describe("the map of the lessons", function()
     end
   end)
 
-  it("has a line of the lessons that others need, and branches after the last need", function()
+  busted.it("have a map with a line of needed lessons, and branches after their needs", function()
     local is_needed, at = {}, {}
     for number, lesson in ipairs(all) do
       at[lesson.name] = number
@@ -49,7 +43,7 @@ describe("the map of the lessons", function()
       end
     end
     local branches = 0
-    for station in text:gmatch('<li class="station.-</li>') do
+    for station in read("index"):gmatch('<li class="station.-</li>') do
       local first
       for number in station:gmatch('id="lesson%-(%d+)"') do
         local lesson = all[tonumber(number)]
@@ -68,9 +62,9 @@ describe("the map of the lessons", function()
     assert.is_true(branches >= 9, branches)
   end)
 
-  it("has three ways through the lessons, with their times", function()
+  busted.it("have a map with three ways through the lessons, with their times", function()
     local times = {}
-    for path, time in text:gmatch('data%-path="([%d ]+)".-<em>(.-)</em>') do
+    for path, time in read("index"):gmatch('data%-path="([%d ]+)".-<em>(.-)</em>') do
       local sum, done = 0, {}
       for number in path:gmatch("%d+") do
         local lesson = all[tonumber(number)]
@@ -86,7 +80,7 @@ describe("the map of the lessons", function()
     assert.is_true(times[3][1] >= 200 and times[3][2]:find("10 lessons", 1, true) ~= nil)
   end)
 
-  it("draws only the plot of a picture", function()
+  busted.it("show only the plot of a picture on the map", function()
     local picture = '<svg class="chart" viewBox="0 0 9 9"><rect></rect><svg height="5" width="6" '
       .. 'x="1" y="2"><path d="M0 0"></path><svg x="1%" y="100%"><text>1</text></svg></svg></svg>\n'
     local drawn = require("roper.text.markup").render(map.thumbnail(picture))
@@ -95,13 +89,12 @@ describe("the map of the lessons", function()
     assert.is_nil(drawn:find("<text", 1, true))
   end)
 
-  it("is small, as are the pages of the lessons", function()
+  busted.it("are small, as is the map", function()
     for _, name in ipairs({ "index", table.unpack(tables.map(all, function(lesson)
       return lesson.name
     end)) }) do
-      local size = #scratch.read(scratch.path(("site/%s.html"):format(name)))
-        :gsub("@font%-face %b{}\n", "")
+      local size = #read(name):gsub("@font%-face %b{}\n", "")
       assert.is_true(size <= LARGEST, ("%s: %d bytes"):format(name, size))
     end
   end)
-end)
+end
