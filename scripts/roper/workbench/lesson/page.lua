@@ -1,7 +1,8 @@
---- Self-contained HTML pages of lessons: one page per lesson and a map of all. A handout has
---- pictures and questions for paper, without answers; slides are in `slides`.
+--- Self-contained HTML pages of lessons: one page per lesson and a map of all. Slides and pages for
+--- paper are in `slides` and `handout`.
 local document = require "roper.text.document"
 local files = require "roper.system.file"
+local handout = require "roper.workbench.lesson.handout"
 local html = require "roper.text.document.html"
 local map = require "roper.workbench.lesson.map"
 local margin = require "roper.workbench.lesson.margin"
@@ -9,7 +10,6 @@ local markup = require "roper.text.markup"
 local play = require "roper.workbench.lesson.play"
 local prose = require "roper.workbench.lesson.prose"
 local quantities = require "roper.workbench.lesson.quantity"
-local questions = require "roper.workbench.lesson.question"
 local quiz = require "roper.workbench.lesson.quiz"
 local scripts = require "roper.text.script"
 local show = require "roper.workbench.lesson.show"
@@ -106,24 +106,6 @@ local function section(lesson, number, scope, met)
       names = quiz.numbers(scope) }), scope) }
 end
 
--- A step on paper, with room for answers. Lines of Lua are not asked for. The figure shows only its
--- start if there is something to predict.
-local function printed(lesson, number, scope)
-  local step, asked = lesson.steps[number], {}
-  steps.prepare(step, scope)
-  for _, question in ipairs(questions.of(step)) do
-    if question.kind ~= "line" then
-      asked[#asked + 1] = { show.question(question, "Question."),
-        not question.choices and h.div { class = "room" } }
-    end
-  end
-  return h.section { id = "step-" .. number, class = "step",
-    ["data-waits"] = step.predict ~= nil and step.predict[1] ~= nil, title(number, step),
-    render { quantities.paragraphs(step.text) }, formula(step), render(asked),
-    step.figure and render(show.figure(step.figure, scope)),
-    step.code and render(document.listing(steps.unindented(step.code))) }
-end
-
 -- The bar that stays, with the steps of a lesson.
 local function bar(lesson)
   return h.header { class = "bar", h.nav { ["aria-label"] = "Steps of this lesson",
@@ -160,7 +142,7 @@ local function needed(lesson)
 end
 
 -- The title of a lesson, what it takes and what it teaches.
-local function head(lessons, index, is_printed)
+local function head(lessons, index)
   local lesson = lessons[index]
   local after = lesson.after:gsub("^You ", "you ")
   return h.header { class = "head", render {
@@ -168,9 +150,8 @@ local function head(lessons, index, is_printed)
     document.paragraph({ lessons[2] and ("Lesson %d of %d%s"):format(index, #lessons, DOT),
       minutes(lesson), lesson.needs[1] and { lesson.minutes and DOT .. "after " or "After ",
         needed(lesson) }, ". Afterwards, ", document.prose(after) }, "meta"),
-    is_printed and show.notation(lesson) or document.details("Goals and notation",
-      { show.goals(lesson), show.notation(lesson) }, "about"),
-    not is_printed and quiz.progress(lesson) } }
+    document.details("Goals and notation", { show.goals(lesson), show.notation(lesson) }, "about"),
+    quiz.progress(lesson) } }
 end
 
 local function assets(lesson)
@@ -180,20 +161,17 @@ local function assets(lesson)
     h.script { scripts.joined "workbench/lesson/lesson.js" } }
 end
 
-local function lesson_page(lessons, index, form)
+local function lesson_page(lessons, index)
   local lesson, scope, met = lessons[index], steps.scope(), { sources = {}, terms = {} }
-  local is_printed = form == "handout"
-  local sections, style, script = {}, nil, nil
+  local sections = {}
   for number in ipairs(lesson.steps) do
-    sections[number] = (is_printed and printed or section)(lesson, number, scope, met)
+    sections[number] = section(lesson, number, scope, met)
   end
-  if not is_printed then
-    style, script = assets(lesson)
-  end
+  local style, script = assets(lesson)
   return html.page(prose.line(lesson.title), {
-    h.a { class = "skip", href = "#main", "To the lesson" }, not is_printed and bar(lesson),
-    h.main { id = "main", ["data-lesson"] = lesson.name, head(lessons, index, is_printed),
-      sections }, not is_printed and ends(lessons, index), script },
+    h.a { class = "skip", href = "#main", "To the lesson" }, bar(lesson),
+    h.main { id = "main", ["data-lesson"] = lesson.name, head(lessons, index), sections },
+    ends(lessons, index), script },
     { style = { svg.style(), markup.asset "workbench/lesson/figure.css",
       markup.asset "workbench/lesson/lesson.css", style } })
 end
@@ -216,8 +194,14 @@ function M.write(lessons, path, form)
     pages[lesson.name] = prose.line(lesson.title)
   end
   for i, lesson in ipairs(lessons) do
+    local heading, parts = pages[lesson.name], { { lesson = lesson } }
     files.write(("%s/%s.html"):format(path, lesson.name), form == "slides"
-      and slides.page(lesson, address) or lesson_page(lessons, i, form))
+      and slides.page(lesson, address) or form == "handout" and handout.page(heading, parts)
+      or lesson_page(lessons, i))
+    if form == "handout" then
+      files.write(("%s/%s-answers.html"):format(path, lesson.name),
+        handout.page(heading, parts, true))
+    end
   end
   local index = path .. "/index.html"
   files.write(index, map.page(lessons, { sources.write(lessons, path, address) or false,

@@ -227,32 +227,6 @@ describe("lesson pages", function()
     end
   end)
 
-  it("have questions, pictures and code for paper, but no answers, in a handout", function()
-    local some = tables.map({ "ten-minutes", "rotation", "relative-distance", "families" },
-      lessons.find)
-    page.write(some, scratch.path("handout"), "handout")
-    for _, lesson in ipairs(some) do
-      local text = scratch.read(scratch.path("handout/" .. lesson.name .. ".html"))
-      html.check(text)
-      for _, part in ipairs { "<details", "<summary", "<script", "<samp", "hints" } do
-        assert.is_nil(text:find(part, 1, true), lesson.name .. ": " .. part)
-      end
-      local pictures, rooms = 0, 0
-      for _, step in ipairs(lesson.steps) do
-        pictures = pictures + (step.figure and 1 or 0)
-        for _, question in ipairs(tables.joined(step.predict, step.exercise)) do
-          rooms = rooms + (question.kind ~= "line" and not question.choices and 1 or 0)
-        end
-      end
-      assert.equal(pictures, select(2, text:gsub("<figure%f[ >]", "")), lesson.name)
-      for section in text:gmatch("<section.-</section>") do
-        local room, figure = section:find('class="room"', 1, true), section:find "<figure"
-        assert.is_true(not room or not figure or room < figure, lesson.name)
-      end
-      assert.equal(rooms, select(2, text:gsub('class="room"', "")), lesson.name)
-    end
-  end)
-
   it("show a question before what answers it, and fold its answer and the checks", function()
     local lesson = { name = "asking", title = "t", before = "b", after = "a", needs = {},
       notation = {}, steps = { {
