@@ -141,12 +141,17 @@ function M.open(command, changes)
   -- Without the trap, Ctrl-C for the program would also end some shells.
   local process = start({ "script", "--quiet", "--return", "--flush", "--command",
     "trap : INT; " .. command, "/dev/null" }, changes or {})
-  return setmetatable({ process = process, seen = 0 }, Screen)
+  return setmetatable({ process = process, text = "", read = 0, seen = 0 }, Screen)
 end
 
 -- The output sent to the terminal, without control sequences.
-local function plain(output)
-  return (output:gsub("\27%[[%d;?]*%a", ""):gsub("\r", ""))
+function Screen:plain()
+  local rest = self.process.output:sub(self.read + 1):gsub("\27%[?[%d;?]*$", "") -- half of one
+  if rest ~= "" then
+    self.read = self.read + #rest
+    self.text = self.text .. rest:gsub("\27%[[%d;?]*%a", ""):gsub("\r", "")
+  end
+  return self.text
 end
 
 --- Wait until a text appears after the text that the last call found.
@@ -155,13 +160,13 @@ end
 function Screen:expect(text)
   local first, last
   local function is_there()
-    first, last = plain(self.process.output):find(text, self.seen + 1, true)
+    first, last = self:plain():find(text, self.seen + 1, true)
     return first ~= nil or self.process.open == 0
   end
   if not wait(is_there) or not first then
-    error(("expected %q, got %q"):format(text, plain(self.process.output):sub(self.seen + 1)), 2)
+    error(("expected %q, got %q"):format(text, self.text:sub(self.seen + 1)), 2)
   end
-  local passed = plain(self.process.output):sub(self.seen + 1, first - 1)
+  local passed = self.text:sub(self.seen + 1, first - 1)
   self.seen = last
   return passed
 end
@@ -177,7 +182,7 @@ end
 function Screen:leave()
   if not wait(function() return self.process.status ~= nil end) then
     self.process.handle:kill("sigkill")
-    error("still running; the screen: " .. plain(self.process.output), 2)
+    error("still running; the screen: " .. self:plain(), 2)
   end
   self.process.stdin:close()
   wait(function() return self.process.open == 0 end)

@@ -102,7 +102,7 @@ describe("README and the guide", function()
     assert.truthy(told:find("near − rope"))
     local config = scratch.read(folder .. "/runs/copy-near+rope:near-1/config.json")
     assert.truthy(config:find('"loaded": "near.lua %x+"'))
-    assert.truthy(config:find('"steps": 300'))
+    assert.truthy(config:find('"steps": 150'))
   end)
 end)
 

@@ -340,7 +340,7 @@ describe("a loop", function()
     roper.memory_trim()
     local before = roper.memory().live
     local w = roper.randn({ 200, 200 }):parameter()
-    for _ = 1, 2000 do -- 0.8 MB or more each
+    for _ = 1, 800 do -- 0.8 MB or more each
       local y = (w * w):sin():mean()
       y:backward()
       w.grad = nil

@@ -196,7 +196,7 @@ describe("a graph", function()
   end)
 
   it("can be longer than the C stack is deep, in backward and when it is dropped", function()
-    local LENGTH <const> = 300000
+    local LENGTH <const> = 150000
     local w = roper.zeros({ 1 }):parameter()
     collectgarbage()
     collectgarbage()

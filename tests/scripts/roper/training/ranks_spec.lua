@@ -48,14 +48,14 @@ end
 describe("training by ranks", function()
   mpi.it("has the losses of one process, also if a batch is not divisible", function()
     -- In parts of 2 rows, 5 rows for each of 2 ranks; 2 or 3 for each of 4.
-    local fields = { "steps=50", "batch=10", "accumulate=5", "clip=0.5", "tied_embeddings=true",
-                     "recompute=true", "layers=2", "evaluate_every=25" }
+    local fields = { "steps=20", "batch=10", "accumulate=5", "clip=0.5", "tied_embeddings=true",
+                     "recompute=true", "layers=2", "evaluate_every=10" }
     local alone = begin("1", nil, table.unpack(fields))
     for _, ranks in ipairs({ 2, 4 }) do
       local run, output, errors = begin(tostring(ranks), ranks, table.unpack(fields))
-      assert_close(alone, run, 50)
+      assert_close(alone, run, 20)
       assert.equal(1, select(2, output:gsub("solved", "")), output)
-      assert.equal(1, select(2, errors:gsub(" 50/50 ", "")), errors)
+      assert.equal(1, select(2, errors:gsub(" 20/20 ", "")), errors)
       assert.same({ "copy-roper-1" }, files.names(scratch.path(ranks .. "/runs")))
       assert.equal(ranks, files.decode(run .. "/config.json").provenance[1].ranks)
       assert.same(files.names(alone), files.names(run))
@@ -74,12 +74,12 @@ describe("training by ranks", function()
   end)
 
   mpi.it("has the same bits on the same number, also with dropout and a pause", function()
-    local once = begin("once", 3, "steps=20", "dropout=0.1", "batch=5")
-    local twice = begin("twice", 3, "steps=10", "dropout=0.1", "batch=5")
-    local status, _, errors = train("twice", 3, "--resume", "runs/copy-roper-1", "steps=20")
+    local once = begin("once", 3, "steps=10", "dropout=0.1", "batch=5")
+    local twice = begin("twice", 3, "steps=5", "dropout=0.1", "batch=5")
+    local status, _, errors = train("twice", 3, "--resume", "runs/copy-roper-1", "steps=10")
     assert.equal(0, status, errors)
     assert.is_true(runs.same_checkpoint(once, twice))
-    local alone = begin("alone", nil, "steps=20", "dropout=0.1", "batch=5")
+    local alone = begin("alone", nil, "steps=10", "dropout=0.1", "batch=5")
     assert.is_false(runs.same_checkpoint(once, alone)) -- other draws
   end)
 

@@ -486,11 +486,11 @@ describe("a run that is killed", function()
       end
       assert.is_true(same_checkpoint(whole, folder), name)
       assert.same(outcome(whole), outcome(folder), name)
-      if kills >= 8 then
+      if kills >= 4 then
         break
       end
     end
-    assert.is_true(kills >= 8, name)
+    assert.is_true(kills >= 4, name)
   end)
 
   it("is resumed from the command line", function()

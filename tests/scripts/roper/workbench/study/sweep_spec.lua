@@ -277,7 +277,7 @@ describe("a sweep with killed processes", function()
     sweeps.wait({ process.spawn(sweeps.command(whole, table.unpack(UNDISTURBED))) })
     local expected = text_of(whole)
     local kills, round = 0, 0
-    while kills < 20 do
+    while kills < 10 do
       round = round + 1
       folder = scratch.path("killed-" .. round)
       local seen, finished = {}, 0
@@ -286,10 +286,10 @@ describe("a sweep with killed processes", function()
         while program.status == nil do
           sweeps.wait({ program }, math.random(30, 250))
           local workers = sweeps.workers(folder)
-          if program.status == nil and kills < 20 and #workers > 0 and math.random() < 0.5 then
+          if program.status == nil and kills < 10 and #workers > 0 and math.random() < 0.5 then
             uv.kill(workers[math.random(#workers)], "sigkill")
             kills, struck = kills + 1, struck + 1
-          elseif program.status == nil and kills < 20 then
+          elseif program.status == nil and kills < 10 then
             program.handle:kill("sigkill")
             kills = kills + 1
             sweeps.wait({ program })
@@ -349,14 +349,14 @@ describe("a sweep that is killed", function()
 end)
 
 describe("two sweeps at once in one folder", function()
-  it("share 40 trials between 4 workers, each run once", function()
-    local command = sweeps.command(folder, "position=rope,roper", "seed=1..20", "--jobs", "2")
+  it("share 16 trials between 4 workers, each run once", function()
+    local command = sweeps.command(folder, "position=rope,roper", "seed=1..8", "--jobs", "2")
     local both = { process.spawn(command), process.spawn(command) }
     sweeps.wait(both)
     assert.same({ 0, 0 }, { both[1].status, both[2].status })
     local owners = {}
     local trials = sweep_file.read(folder)
-    assert.equal(40, #trials)
+    assert.equal(16, #trials)
     for _, trial in ipairs(trials) do
       local last = claims.read(trial.folder)
       assert.equal("finished", stored.read(trial.folder).status)
