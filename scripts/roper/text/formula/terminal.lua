@@ -18,7 +18,7 @@ local function box(lines, base)
   for _, line in ipairs(lines) do
     width = math.max(width, texts.width(line))
   end
-  for i, line in ipairs(lines) do
+  for i, line in ipairs(lines[2] and lines or {}) do
     lines[i] = texts.pad(line, width)
   end
   return { lines = lines, base = base or 1, width = width }

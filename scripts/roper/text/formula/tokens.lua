@@ -34,13 +34,11 @@ local SHORT_NAMES <const> = { ln = true, Re = true, Im = true }
 -- The plain text of the subscript or superscript characters that begin at an index of the line, and
 -- the index after them.
 local function shifted(line, at, place)
-  local plain = {}
-  for char in line:sub(at):gmatch(utf8.charpattern) do
-    if not scripts.plain[place][char] then
-      break
-    end
+  local plain, char = {}, line:match(utf8.charpattern, at)
+  while scripts.plain[place][char] do
     plain[#plain + 1] = scripts.plain[place][char]
     at = at + #char
+    char = line:match(utf8.charpattern, at)
   end
   return plain[1] and table.concat(plain), at
 end

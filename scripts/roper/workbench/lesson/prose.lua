@@ -1,5 +1,6 @@
 --- Checks the prose of lessons, and converts it to plain text.
 local document = require "roper.text.document"
+local formulas = require "roper.text.formula.parse"
 local options_of = require "roper.options.rows"
 local terminal = require "roper.text.document.terminal"
 
@@ -12,15 +13,24 @@ function M.line(text)
   return terminal.line(document.prose(text))
 end
 
+-- Reads prose and its formulas.
+local function parse(text)
+  for _, part in ipairs(document.prose(text)) do
+    if part.kind == "math" then
+      formulas.lines(part.text)
+    end
+  end
+end
+
 --- Checks that a text can be shown.
 ---
 --- Errors: it is not a string; those of `read`; with `where` in front.
 ---@param where string names the text in messages
----@param read? fun(text: string) = line; reads the text
+---@param read? fun(text: string) reads the text; by default as `line` does
 function M.check(where, text, read)
   local ok, message = type(text) == "string", "expected a string, got " .. options_of.shown(text)
   if ok then
-    ok, message = pcall(read or M.line, text)
+    ok, message = pcall(read or parse, text)
   end
   if not ok then
     error(("%s: %s"):format(where, message), 0)
