@@ -28,7 +28,7 @@ describe("prose", function()
       check(shown)
       return shown
     end
-    local index = '<math><msub><mi class="v">v</mi><mrow><mi>i</mi></mrow></msub></math>'
+    local index = '<math><msub><mi class="v">v</mi><mi>i</mi></msub></math>'
     assert.equal(('a <span class="whole">(%s,</span> b'):format(index), render("a ($v_i$, b"))
     assert.equal(('<span class="whole">%s</span>\u{A0}−\u{A0}b'):format(index), render("$v_i$ - b"))
     assert.equal(('<span class="whole">%s-th</span> one'):format(index), render("$v_i$-th one"))
