@@ -1,5 +1,6 @@
 -- Headless Chromium, for specs that load pages in a browser.
 
+local busted = require("busted")
 local markup = require("roper.text.markup")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
@@ -19,6 +20,19 @@ function M.find()
     end
   end
   return nil, "no headless browser is installed (apt-get install chromium)"
+end
+
+--- A test that is skipped, with its reason, without a browser.
+---@param name string
+---@param f fun(path: string) takes the browser's program
+function M.it(name, f)
+  busted.it(name, function()
+    local path, reason = M.find()
+    if not path then
+      busted.pending(reason)
+    end
+    f(path)
+  end)
 end
 
 -- A page that runs a script at its end. An error in a script becomes its attribute data-failed.

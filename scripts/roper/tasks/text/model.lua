@@ -66,41 +66,14 @@ local function word_of(message)
   return kind == CONTROL and "\0" or kind == UNKNOWN and "\u{2047}" or text:gsub(M.SPACE, " "), kind
 end
 
--- Does a normalizer leave text unchanged?
-local function is_faithful(message)
-  local spec = values_of(message)
-  return spec[1] == "identity" and spec[3] == 0 and spec[4] == 0
-end
-
-local function read(data)
-  local words, bytes, faithful = {}, {}, false
-  for number, value in fields(data) do
-    if number == 1 then
-      local word, kind = word_of(value)
-      words[#words + 1] = word
-      if kind == BYTE then
-        bytes[word] = #words - 1
-      elseif (kind == CONTROL) ~= (#words == 1) then
-        return nil
-      end
-    elseif number == 3 then
-      faithful = is_faithful(value)
-    end
-  end
-  for value = 0, 255 do
-    faithful = faithful and bytes[string.char(value)] ~= nil
-  end
-  return faithful and words or nil, bytes
-end
-
--- Reads any model.
-local function read_any(data)
-  local model = { words = {}, bytes = {} }
+local function parse(data)
+  local model = { words = {}, bytes = {}, controls = 0 }
   local trainer, normalizer = "", ""
   for number, value in fields(data) do
     if number == 1 then
       local word, kind = word_of(value)
       model.words[#model.words + 1] = word
+      model.controls = model.controls + (kind == CONTROL and 1 or 0)
       if kind == BYTE then
         model.bytes[word] = #model.words - 1
       end
@@ -114,6 +87,7 @@ local function read_any(data)
   model.begin = model.begin >= 0 and model.words[model.begin + 1] == "\0" and model.begin or nil
   local spec = values_of(normalizer)
   model.has_prefix, model.normalizer = spec[3] ~= 0, spec[1] or ""
+  model.is_faithful = spec[1] == "identity" and spec[3] == 0 and spec[4] == 0
   return model
 end
 
@@ -123,15 +97,8 @@ end
 ---@field begin? integer the id of the piece that begins a text
 ---@field has_prefix boolean a space is added before a text
 ---@field normalizer string the name of its rules, such as "identity" or "nmt_nfkc"
-
--- Calls a reader; an error means that the data are damaged.
-local function try(reader, data)
-  local ok, result, more = pcall(reader, data)
-  if not ok and diagnostics.is_transient(result) then
-    error(result, 0)
-  end
-  return ok, result, more
-end
+---@field is_faithful boolean tokenization leaves a text as it is
+---@field controls integer number of control pieces
 
 --- The pieces of any SentencePiece model.
 ---
@@ -140,8 +107,10 @@ end
 ---@param path string for messages
 ---@return PieceModel model
 function M.read_any(data, path)
-  local ok, model = try(read_any, data)
-  if not ok or #model.words == 0 then
+  local ok, model = pcall(parse, data)
+  if not ok and diagnostics.is_transient(model) then
+    error(model, 0)
+  elseif not ok or #model.words == 0 then
     error(("text: %s: expected a SentencePiece model, got a damaged file or one of another kind")
       :format(path), 0)
   end
@@ -158,15 +127,16 @@ end
 ---@return string[] words
 ---@return table<string, integer> bytes the ids of the pieces for one byte
 function M.read(data, path)
-  local ok, words, bytes = try(read, data)
-  if not ok then
-    error(("text: %s: expected a SentencePiece model, got a damaged file or one of another kind")
-      :format(path), 0)
-  elseif not words then
+  local model = M.read_any(data, path)
+  local is_ours = model.is_faithful and model.controls == 1 and model.words[1] == "\0"
+  for value = 0, 255 do
+    is_ours = is_ours and model.bytes[string.char(value)] ~= nil
+  end
+  if not is_ours then
     error(("text: %s: expected a SentencePiece model trained by the text task, got another model")
       :format(path), 0)
   end
-  return words, bytes
+  return model.words, model.bytes
 end
 
 return M

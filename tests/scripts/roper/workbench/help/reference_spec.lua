@@ -82,12 +82,7 @@ describe("the reference", function()
     assert.truthy(loss:find(">&gt; linear = roper.nn.Linear", 1, true))
   end)
 
-  it("can be searched by name and by text, and fits 1280 and 390 pixels, in a browser", function()
-    local path, reason = browser.find()
-    if not path then
-      pending(reason)
-      return
-    end
+  browser.it("can be searched by name and by text, and fits 1280 and 390 pixels", function(path)
     local frames = {}
     local function add(name, width)
       frames[#frames + 1] = ('<iframe width="%d" style="border:0" src="reference/%s"></iframe>')

@@ -71,12 +71,7 @@ describe("a handout", function()
     end
   end)
 
-  it("shows the axes and the start of its figures, not what comes next", function()
-    local path, reason = browser.find()
-    if not path then
-      pending(reason)
-      return
-    end
+  browser.it("shows the axes and the start of its figures, not what comes next", function(path)
     local document = browser.load(path, read("ten-minutes"), [[
       const all = [...document.querySelectorAll(".start")];
       const isSeen = (part) => getComputedStyle(part).visibility === "visible";

@@ -341,12 +341,7 @@ describe("lesson pages", function()
 
   for mode, how in pairs { light = { widths = { 390, 1920 } },
     dark = { widths = { 1280 }, options = DARK, tag = " #long" } } do
-    it(("show every formula and figure in %s mode%s"):format(mode, how.tag or ""), function()
-      local path, reason = browser.find()
-      if not path then
-        pending(reason)
-        return
-      end
+    browser.it("show formulas and figures in " .. mode .. " mode" .. (how.tag or ""), function(path)
       local document = browser.load(path, frames(how.widths), SURVEY, how.options)
       local text = document:gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&amp;", "&")
       local count = 0

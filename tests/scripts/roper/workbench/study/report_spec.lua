@@ -74,11 +74,7 @@ describe("report", function()
     end)
   end)
 
-  it("has the numbers of the files, as a browser reads them", function()
-    local path, reason = browser.find()
-    if not path then
-      pending(reason)
-    end
+  browser.it("has the numbers of the files, as a browser reads them", function(path)
     local document = browser.load(path, (write()))
     local runs = document:match('<table class="runs">(.-)</table>')
     local losses = document:match("<b>Training loss</b>.-</figure>")

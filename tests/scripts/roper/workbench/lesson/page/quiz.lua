@@ -2,7 +2,6 @@
 
 local assert = require("luassert")
 local browser = require("tests.browser")
-local busted = require("busted")
 local core = require("roper.core")
 local forms = require("roper.workbench.lesson.form")
 local questions = require("roper.workbench.lesson.question")
@@ -133,12 +132,7 @@ end
 --- Tests of the questions on pages.
 ---@param read fun(name: string): string the page of a lesson
 function M.specify(read)
-  busted.it("respond like the terminal to every answer that a lesson lists", function()
-    local path, reason = browser.find()
-    if not path then
-      busted.pending(reason)
-      return
-    end
+  browser.it("respond like the terminal to every answer that a lesson lists", function(path)
     local pages, names = {}, {}
     for name, list in pairs(asked) do
       names[#names + 1] = name
@@ -159,12 +153,7 @@ function M.specify(read)
     assert.is_true(rights >= 80, rights)
   end)
 
-  busted.it("let the browser remember answers until they are forgotten", function()
-    local path, reason = browser.find()
-    if not path then
-      busted.pending(reason)
-      return
-    end
+  browser.it("let the browser remember answers until they are forgotten", function(path)
     local text = read("rotation")
     local function load(script)
       return browser.load(path, text, script)

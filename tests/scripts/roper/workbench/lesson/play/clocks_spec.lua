@@ -58,12 +58,7 @@ describe("the clocks of a head", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("add up to the score of the library, for each base and fraction", function()
-    local path, reason = browser.find()
-    if not path then
-      pending(reason)
-      return
-    end
+  browser.it("add up to the score of the library, for each base and fraction", function(path)
     page.write({ lessons.find("relative-score") }, scratch.path("site"))
     local document = browser.load(path, scratch.read(scratch.path("site/relative-score.html")),
       "const STATES = " .. core.json_encode(STATES) .. ";" .. HAND)

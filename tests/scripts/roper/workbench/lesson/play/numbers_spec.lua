@@ -306,12 +306,7 @@ describe("an interactive figure", function()
     refused(attention({ query = { 1 } }), "option query: expected 2 numbers, got 1")
   end)
 
-  it("plays a motion that ends at the still picture", function()
-    local path, reason = browser.find()
-    if not path then
-      pending(reason)
-      return
-    end
+  browser.it("plays a motion that ends at the still picture", function(path)
     local document = browser.load(path, scratch.read(scratch.path("site/play.html")), [[
       addEventListener("load", () => {
         const queue = [], lines = [];
@@ -338,12 +333,7 @@ describe("an interactive figure", function()
     assert.is_true(moving >= 5, body)
   end)
 
-  it("shows the numbers that the core computes, whatever is dragged", function()
-    local path, reason = browser.find()
-    if not path then
-      pending(reason)
-      return
-    end
+  browser.it("shows the numbers that the core computes, whatever is dragged", function(path)
     local acts, states = {}, {}
     for i, play in ipairs(plays) do
       for _, entry in ipairs(actions[play.kind](play)) do
