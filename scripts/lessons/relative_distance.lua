@@ -304,6 +304,69 @@ return roper.lesson {
         answer = [[It is the same. Rotating a sum also rotates each of its terms, so the last
           rotation can move inside the sum:
           $R_{-m} Σ_n a R_n v_n = Σ_n a R_{-m} R_n v_n = Σ_n a R_{n-m} v_n$.]] } },
+    { title = "The whole derivation in one line",
+      text = [[
+        The steps before treat each component on its own. With the letter $R$ for a rotation, the
+        derivation is one line that changes four times. It begins with RoPE's output, the sum of the
+        weighted values, and ends with RoPER's. The line below has the last three of its forms: they
+        are equal.
+
+        Each change of the line does something to the arrows of the values. It rotates them, or
+        rotates their sum, or only says the same in another way.]],
+      formula = "R_{-m} Σ_n a_{m,n} R_n v_n = Σ_n a_{m,n} R_{-m} R_n v_n = Σ_n a_{m,n} R_{n-m} v_n",
+      predict = {
+        question = [[The line starts as $Σ_n a v_n$. Its four changes are: $R_n$ is inserted before
+          each value; $R_{-m}$ is put before the sum; $R_{-m}$ moves into the sum; $R_{-m} R_n$
+          becomes $R_{n-m}$. In which of them does the sum of the arrows move?]],
+        choices = { "in all four", "in the first two", "in the first alone", "in the last two" },
+        expect = 2,
+        answer = [[In the first two: these rotate the values, and then their sum. The last two are
+          equations. Rotating a chain of arrows back rotates each arrow back, and two rotations of
+          an arrow are one. So the sum stays where it is, and $o_m$ is the sum of values that are
+          rotated by their distances.]],
+        hints = {
+          { "it == 1", "The formula has two signs of equality. Can the sum move there?" },
+          { "it == 3", "That gives $ô_m$, not rotated back. What does $R_{-m}$ before it do?" },
+          { "it == 4", "Between these lines there is a sign of equality." },
+          "Which changes insert a rotation, and which only move or join those that are there?" } },
+      code = [[
+        back_and_forth = shares * plane:unrotate(plane:rotate(values, {0, 1, 2}), m)
+        as_one = shares * plane:rotate(values, {0 - m, 1 - m, 2 - m})
+        same = (back_and_forth - as_one):abs():max():item()
+        ends = (back_and_forth:sum(1) - o):abs():max():item()]],
+      claims = { { "same < 1e-12", instead = { "{0 - m, 1 - m, 2 - m}", "{0, 1, 2}" } },
+        { "ends < 1e-12", instead = { "{0, 1, 2}), m)", "{0, 1, 2}), 0)" } } },
+      identity = { "unrotate(sum(a*rotate(v, n)), m) == sum(a*unrotate(rotate(v, n), m))"
+          .. " == sum(a*rotate(v, n - m))",
+        wrong = { { "unrotate(sum(a*rotate(v, n)), m) == sum(a*unrotate(v, m))",
+          source = "without rotating forward" } } },
+      figure = {
+        caption = [[Dashed: the values, multiplied by their weights. Solid: the same, rotated by
+          their distances $n - m$, which are -2, -1 and 0. Their sum is $o$.]],
+        draw = [[
+          local list = {}
+          before, after = shares * values, as_one
+          for n = 0, 2 do
+            local name, x, y = "token " .. n, before[n + 1][1]:item(), before[n + 1][2]:item()
+            if n < 2 then
+              list[#list + 1] = {x, y, dashed = true, label = name, quantity = "v"}
+            end
+            x, y = after[n + 1][1]:item(), after[n + 1][2]:item()
+            list[#list + 1] = {x, y, turned = n < 2 and (n - m) * theta or nil, label = name,
+              quantity = "v"}
+          end
+          out = after:sum(1):totable()
+          list[#list + 1] = {out[1], out[2], label = "o", quantity = "o"}
+          return plot.arrows(list, {format = format})]],
+        claims = {
+          { "math.abs((before[1] * after[1]):sum():item()) < 1e-12", -- a right angle
+            instead = { ", as_one", ", shares * values" } },
+          { "(before[3] - after[3]):abs():max():item() < 1e-12",
+            instead = { ", as_one", ", forward" } } },
+        play = { kind = "derivation",
+          caption = [[Thin arrows: the weighted values, with their positions. Thick: their sum.
+            Dashed: where an arrow was before. In the last two lines the sum stays where it is. Let
+            the text begin later: in which lines does the sum move?]] } } },
     { title = "In the library, and the minus sign",
       text = [[
         The library's RoPER never computes $R_{n-m}$. The code compares its output with a sum that

@@ -37,9 +37,15 @@ local function add(path, parts, seen)
     or ("(() => {%s})();\n"):format(source)
 end
 
+-- A line of code without the blanks that have no meaning; as it is, if it may contain text.
+local function dense(line)
+  return line:find "[\"'`/]" and line or (line:gsub(" ?([=*<>?:,;(){}|&![%]]) ?", "%1"))
+end
+
 --- A script that runs a module and those that it imports. Imports have the form
 --- `import { a, b } from "./NAME.mjs";`; what a module exports is declared as `export const`,
---- `export function` or `export class`. All exported names must differ.
+--- `export function` or `export class`. All exported names must differ. No template has a line
+--- break in its text.
 ---@param ... string names of modules, relative to the library's folder
 ---@return table script for an element `script`
 function M.joined(...)
@@ -47,7 +53,8 @@ function M.joined(...)
   for _, name in ipairs { ... } do
     add(name, parts, seen)
   end
-  local text = table.concat(parts):gsub("\n%s*//[^\n]*", ""):gsub("\n%s+", "\n") -- for small pages
+  local text = table.concat(parts):gsub("\n%s*//[^\n]*", ""):gsub("\n%s+", "\n")
+    :gsub("[^\n]+", dense) -- for small pages
   return markup.verbatim(('(() => {\n"use strict";\n%s})();\n'):format(text))
 end
 

@@ -70,6 +70,7 @@ local SLIPS = {
     { "roper.identity{'unrotate(rotate(v, n), m) == rotate(v, n - m)', " .. GIVEN,
       "roper.identity{'unrotate(rotate(v, n), m) == rotate(v, m - n)', " .. GIVEN, "the order",
       "roper.identity{'rotate(v, n) == rotate(v, n)', " .. GIVEN, "another line" },
+    { "b", "a", "signs of equality", "c", "not rotated back", "d", "a sign of equality" },
     { "0", "1000", "any distance", "0.5", "both grow" },
     { "c", "a", "no length", "b", "already", "d", "$0 - m$" },
     { "b", "a", "not rotate the values", "c", "rotating back" },

@@ -85,7 +85,7 @@ function M.citation(text, address)
   return M.link(text, number and "https://arxiv.org/abs/" .. number or address, number and address)
 end
 
---- Text with `code` in backquotes, formulas, `$R_{i-n} v_i$`, and links to papers and pages,
+--- Text with `code` in backquotes, formulas, `$R_{n-m} v_n$`, and links to papers and pages,
 --- `[Su et al. 2021](arXiv:2104.09864)`, `[Su 2025](https://kexue.fm/archives/10862)`. Pages show
 --- its minus signs as −, not as hyphens.
 ---
@@ -95,6 +95,7 @@ end
 ---@return table inline
 function M.prose(text, only)
   local node, at = { kind = "prose" }, 1
+  text = text:gsub("\n +", "\n")
   repeat
     local found = special(text, at, only)
     node[#node + 1] = text:sub(at, found and found.first - 1)

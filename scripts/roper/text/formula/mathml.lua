@@ -78,7 +78,7 @@ end
 
 local function fenced(open, body, close, is_stretched)
   local function side(form, sign)
-    return h.mo { form = form, fence = "true", stretchy = tostring(is_stretched), sign }
+    return h.mo { form = form, stretchy = tostring(is_stretched), sign }
   end
   return h.mrow { side("prefix", open), body, side("postfix", close) }
 end
@@ -117,7 +117,7 @@ local function elements(nodes, first, last)
     local node, before = nodes[i], i > first and nodes[i - 1]
     if before and node.gap and node.gap > 0 and not SPACED[node.kind] and not is_spaced(before) then
       local is_word = node.kind == "text" or before.kind == "text"
-      list[#list + 1] = h.mspace { width = is_word and "0.3em" or "0.17em" }
+      list[#list + 1] = h.mspace { width = is_word and ".3em" or ".17em" }
     end
     list[#list + 1] = element(node)
   end

@@ -63,7 +63,7 @@ local FIGURE <const> = options_of.define("LessonFigure", {
     .. '= {"cosines(8)", "cosines(9)"}}; if the other code replaces the first, the claim must fail '
     .. "and the picture must change", type = "table[]" },
   { "play", "table?", nil, "interactive figure that pages show instead if scripts are enabled",
-    type = "LessonRotation|LessonClocks|LessonAttention" },
+    type = play.TYPES },
 })
 
 local reading -- the file that `read` is loading: {name, is_builtin, lesson}
@@ -225,10 +225,10 @@ local function checked(given)
 end
 
 --- Defines a lesson. The title and other texts are prose: `code` in backticks (on pages, the name
---- of a lesson becomes a link), `$R_{i-n} v_i$` for an inline formula,
+--- of a lesson becomes a link), `$R_{n-m} v_n$` for an inline formula,
 --- `[Su et al. 2021](arXiv:2104.09864)` for a paper, and `[issue 251](https://...)` for a page.
 ---
---- Formulas are typed as they are read: `Σ_i a_{n,i} R_{i-n} v_i`. `_` and `^` begin an index or a
+--- Formulas are typed as they are read: `Σ_n a_{m,n} R_{n-m} v_n`. `_` and `^` begin an index or a
 --- power: a run of letters and digits, or a group in `{...}` or `(...)`. The characters of Unicode
 --- work as well: `v⁽¹⁾`, `θ₁`, `kᵀ`. A letter is a variable, and `mθ` is m times θ. Three or more
 --- letters are a name, `cos`, `softmax`, `RoPE`, and so are `ln` and `Re`. Words are in quotes,

@@ -14,13 +14,20 @@ local FOLDER <const> = "workbench/lesson/play/"
 
 -- Each kind has the rows of its options; `lists`, what the entries of options that are lists must
 -- be, {description, predicate}; `draw`; if lists must have certain lengths, `counts`; and the names
--- of its `style` and of its `script`, if it is not that of figures of numbers.
+-- of its `style` and of its `script`, if it is not that of figures of numbers; `is_whole`, if it
+-- is shown without scripts, too.
 local KINDS <const> = {
   attention = require "roper.workbench.lesson.play.attention",
   clocks = require "roper.workbench.lesson.play.clocks",
+  derivation = require "roper.workbench.lesson.play.derivation",
   rotation = require "roper.workbench.lesson.play.rotation",
   sentence = require "roper.workbench.lesson.play.sentence",
 }
+
+--- The types of the options of all kinds, for documentation.
+M.TYPES = table.concat(tables.map(tables.keys(KINDS), function(name)
+  return "Lesson" .. name:gsub("^%l", string.upper)
+end), "|")
 
 -- Checks that every entry of a list fits, and that there are `count` of them if it is given.
 local function check_list(where, list, rule, count)
@@ -56,12 +63,12 @@ function M.check(where, given)
   return play
 end
 
---- An interactive figure. It is hidden until its script runs.
+--- An interactive figure. It is hidden until its script runs, unless its kind is whole without it.
 ---@param caption any the caption as page nodes
 function M.figure(play, caption)
   local given = tables.merged(play)
   given.caption = nil -- scripts do not need it
-  return h.figure { class = "play " .. play.kind, hidden = true,
+  return h.figure { class = "play " .. play.kind, hidden = not KINDS[play.kind].is_whole,
     ["data-play"] = core.json_encode(given), KINDS[play.kind].draw(play),
     h.figcaption { caption } }
 end

@@ -12,7 +12,7 @@ local M = {}
 local MARGIN <const> = 1.25 -- size of a plane relative to its longest arrow, for tip labels
 
 options_of.define("LessonPlay", {
-  { "kind", { "attention", "clocks", "rotation", "sentence" } },
+  { "kind", { "attention", "clocks", "derivation", "rotation", "sentence" } },
   { "caption", "string", nil, "what to try and what to look for" },
   { "beside", "boolean", false, "show it in addition to the picture, not in its place" },
 })
@@ -44,8 +44,10 @@ function M.base_slider()
   return M.slider("base", "base", { min = 1, max = 6, step = 0.125, value = 4.0, log = true })
 end
 
+--- A form; `list` can have attributes, too.
 function M.controls(list)
-  return h.form { autocomplete = "off", list }
+  list.autocomplete = "off"
+  return h.form(list)
 end
 
 function M.motion_button()

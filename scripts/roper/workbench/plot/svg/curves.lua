@@ -118,8 +118,8 @@ local function arrow_head(series, place)
   local scale = math.min(1, ((x2 - x1) ^ 2 + (y2 - y1) ^ 2) ^ 0.5 / LONG)
   return scale > 0 and h.path { class = marks.classes(series),
     d = HEADS[series.quantity] or HEADS.q,
-    transform = ("translate(%.1f %.1f)rotate(%.1f)scale(%.3g)"):format(x2, y2,
-      math.deg(math.atan(y2 - y1, x2 - x1)), scale) }
+    transform = ("translate(%.1f %.1f)rotate(%.1f)%s"):format(x2, y2,
+      math.deg(math.atan(y2 - y1, x2 - x1)), scale < 1 and ("scale(%.3g)"):format(scale) or "") }
 end
 
 -- Returns the elements of a series. Those in the class "now" are what a page shows after a

@@ -22,24 +22,24 @@ describe("formula.mathml", function()
       ["x_i^2"] = "<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>",
       ["x'"] = '<mi>x</mi><mo lspace="0" rspace="0">′</mo>',
       ["θ'_t"] = '<msub><mi>θ</mi><mo lspace="0" rspace="0">′</mo><mi>t</mi></msub>',
-      ["(-x, -y)^-"] = '<msup><mo fence="true" form="prefix" stretchy="false">(</mo>'
+      ["(-x, -y)^-"] = '<msup><mo form="prefix" stretchy="false">(</mo>'
         .. '<mo form="prefix">−</mo><mi>x</mi><mo>,</mo><mo form="prefix">−</mo><mi>y</mi>'
-        .. '<mo fence="true" form="postfix" stretchy="false">)</mo><mo form="infix">−</mo></msup>',
+        .. '<mo form="postfix" stretchy="false">)</mo><mo form="infix">−</mo></msup>',
       ["Σ_i v"] = '<munder><mo>∑</mo><mi>i</mi></munder><mi class="v">v</mi>',
-      ["q k"] = '<mi class="q">q</mi><mspace width="0.17em"></mspace><mi class="k">k</mi>',
+      ["q k"] = '<mi class="q">q</mi><mspace width=".17em"></mspace><mi class="k">k</mi>',
       ["Σ_i^T"] = "<munderover><mo>∑</mo><mi>i</mi><mi>T</mi></munderover>",
-      ["cos mθ"] = '<mi>cos</mi><mspace width="0.17em"></mspace><mi>m</mi><mi>θ</mi>',
-      ['m "and" n'] = '<mi>m</mi><mspace width="0.3em"></mspace><mtext>and</mtext>'
-        .. '<mspace width="0.3em"></mspace><mi>n</mi>',
+      ["cos mθ"] = '<mi>cos</mi><mspace width=".17em"></mspace><mi>m</mi><mi>θ</mi>',
+      ['m "and" n'] = '<mi>m</mi><mspace width=".3em"></mspace><mtext>and</mtext>'
+        .. '<mspace width=".3em"></mspace><mi>n</mi>',
       ["ô"] = '<mover accent="true" class="o"><mi>o</mi><mo stretchy="false">^</mo></mover>',
       ["-x"] = '<mo form="prefix">−</mo><mi>x</mi>',
       ["{1}/{n}"] = "<mfrac><mn>1</mn><mi>n</mi></mfrac>",
       ["1/n"] = "<mn>1</mn><mo>/</mo><mi>n</mi>",
       ["√d"] = "<msqrt><mi>d</mi></msqrt>",
       ['"for all"'] = "<mtext>for\u{A0}all</mtext>",
-      ['|")|"| sub'] = '<mo fence="true" form="prefix" stretchy="false">|</mo><mtext>)|</mtext>'
-        .. '<mo fence="true" form="postfix" stretchy="false">|</mo>'
-        .. '<mspace width="0.17em"></mspace><mi>sub</mi>',
+      ['|")|"| sub'] = '<mo form="prefix" stretchy="false">|</mo><mtext>)|</mtext>'
+        .. '<mo form="postfix" stretchy="false">|</mo>'
+        .. '<mspace width=".17em"></mspace><mi>sub</mi>',
       ["a < &"] = '<mi>a</mi><wbr><mo>&lt;</mo>',
     } do
       assert.equal(expected, inner(formula))

@@ -5,6 +5,7 @@ local browser = require("tests.browser")
 local core = require("roper.core")
 local lessons = require("roper.workbench.lesson")
 local page = require("roper.workbench.lesson.page")
+local kinds = require("roper.workbench.lesson.play")
 local roper = require("roper")
 local scratch = require("tests.scratch")
 local tables = require("roper.base.tables")
@@ -279,6 +280,11 @@ describe("an interactive figure", function()
     assert.is_nil(text:find('class="play', 1, true))
   end)
 
+  it("has its options in the help of lessons, as those of each kind", function()
+    assert.equal("LessonAttention|LessonClocks|LessonDerivation|LessonRotation|LessonSentence",
+      kinds.TYPES)
+  end)
+
   it("is rejected if it cannot be drawn", function()
     local function refused(given, message)
       local ok, found = pcall(lessons.lesson, { order = 1, title = "t", before = "b", after = "a",
@@ -287,7 +293,7 @@ describe("an interactive figure", function()
       assert.is_false(ok)
       assert.truthy(found:find("figure, play: " .. message, 1, true), found)
     end
-    refused({ kind = "dance" }, "option kind: expected one of attention, clocks, rotation")
+    refused({ kind = "dance" }, "option kind: expected one of attention, clocks, derivation, ")
     refused({ kind = "clocks", caption = "c", pairs = 4 },
       "option pairs: expected an integer from 16 to 64, got 4")
     refused({ kind = "rotation", caption = "c", vectors = { { 1, 2 }, { 1 } } },
