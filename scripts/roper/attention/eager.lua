@@ -3,7 +3,9 @@
 --- with `roper.attention`.
 local arguments = require "roper.options.arguments"
 local core = require "roper.core"
+local heads = require "roper.attention.heads"
 local options_of = require "roper.options.rows"
+local own_options = require "roper.attention.options"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
 local hooks = require "roper.attention.hooks"
@@ -18,9 +20,9 @@ local nothing = schemes.class { name = "none" }()
 ---@param options? AttentionOptions
 ---@return tensor s [batch, heads, Tq, Tk], -inf for a key that the query does not see
 function M.scores(q, k, options)
-  k = setting.with_all_heads(q, k)
-  local o = options_of.check("eager.attention", options, setting.OPTIONS)
-  local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
+  k = heads.repeated(q, k)
+  local o = options_of.check("eager.attention", options, own_options.ROWS)
+  local s = setting.new(own_options.scheme_of(o, q) or nothing, q, k, o)
   local scores, visible = s:scores(q, k), s.positions:visible(s.positions.mask)
   return visible and core.where(visible:ne(0), scores, -math.huge) or scores
 end
@@ -48,9 +50,9 @@ function M.attention(q, k, v, options)
   if hooks.wants_weights() then
     return hooks.attention(M.attention, M.scores, q, k, v, options)
   end
-  local o = options_of.check("eager.attention", options, setting.OPTIONS)
-  k, v = setting.with_all_heads(q, k, v)
-  local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o, v)
+  local o = options_of.check("eager.attention", options, own_options.ROWS)
+  k, v = heads.repeated(q, k, v)
+  local s = setting.new(own_options.scheme_of(o, q) or nothing, q, k, o, v)
 
   local scores = s:scores(q, k)
 

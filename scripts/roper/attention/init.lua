@@ -3,7 +3,9 @@
 local arguments = require "roper.options.arguments"
 local checked = require "roper.attention.checked"
 local core = require "roper.core"
+local heads = require "roper.attention.heads"
 local options_of = require "roper.options.rows"
+local own_options = require "roper.attention.options"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
 local hooks = require "roper.attention.hooks"
@@ -66,12 +68,12 @@ end
 ---@return tensor a [batch, heads, Tq, Tk]; each row sums to 1, or is 0 if the query sees no key
 function M.attention_weights(q, k, options)
   check("attention_weights", q, k, k, options)
-  options = options_of.check("attention_weights", options, setting.OPTIONS)
-  local scheme = setting.scheme_of(options, q)
+  options = options_of.check("attention_weights", options, own_options.ROWS)
+  local scheme = own_options.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
-    return core.attention_weights(q, k, setting.for_core("attention_weights", options, scheme))
+    return core.attention_weights(q, k, own_options.core("attention_weights", options, scheme))
   end
-  k = setting.with_all_heads(q, k)
+  k = heads.repeated(q, k)
   return (through(function(turned_q, turned_k, _, o)
     return core.attention_weights(turned_q, turned_k, o)
   end, setting.new(scheme, q, k, options), q, k))
@@ -109,7 +111,7 @@ end
 ---   the option `weights`
 function M.attention(q, k, v, options)
   check("attention", q, k, v, options)
-  options = options_of.check("attention", options, setting.OPTIONS)
+  options = options_of.check("attention", options, own_options.ROWS)
   if hooks.wants_weights() then
     local o, weights = hooks.attention(M.attention, require("roper.attention.eager").scores, q, k,
       v, options)
@@ -118,12 +120,12 @@ function M.attention(q, k, v, options)
     end
     return o
   end
-  local scheme = setting.scheme_of(options, q)
+  local scheme = own_options.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
-    return core.attention(q, k, v, setting.for_core("attention", options, scheme))
+    return core.attention(q, k, v, own_options.core("attention", options, scheme))
   end
   checked.heads("v", v)
-  k, v = setting.with_all_heads(q, k, v)
+  k, v = heads.repeated(q, k, v)
   local s = not (scheme.carry or scheme.transport) and setting.new(scheme, q, k, options, v)
   if not s or scheme.values and not s.positions.shift then
     local o, weights = require("roper.attention.eager").attention(q, k, v, options)
@@ -157,11 +159,11 @@ end
 ---@return tensor weights [batch, heads, Tq, Tk], float64
 function oracle.attention(q, k, v, options)
   check("oracle.attention", q, k, v, options)
-  options = options_of.check("oracle.attention", options, setting.OPTIONS)
-  local scheme = setting.scheme_of(options, q)
+  options = options_of.check("oracle.attention", options, own_options.ROWS)
+  local scheme = own_options.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
     return core.oracle_attention(q, k, v,
-      setting.for_core("oracle.attention", options, scheme))
+      own_options.core("oracle.attention", options, scheme))
   end
   for _, method in ipairs { "carry", "transport", "values" } do
     if scheme[method] then
@@ -171,19 +173,19 @@ function oracle.attention(q, k, v, options)
   end
   checked.heads("k", k)
   checked.heads("v", v)
-  k, v = setting.with_all_heads(q, k, v)
+  k, v = heads.repeated(q, k, v)
   q, k, v = q:to "float64", k:to "float64", v:to "float64"
   return through(core.oracle_attention, setting.new(scheme, q, k, options, v), q, k, v)
 end
 
 -- The options of linear attention for the core; raises an error for schemes that are not rotary.
 local function linear(options, q)
-  local scheme = setting.scheme_of(options, q)
+  local scheme = own_options.scheme_of(options, q)
   if schemes.is_scheme(scheme) then
     error(("linear_attention: expected a rotary scheme, got %s; linear attention has no scores")
       :format(scheme.name), 0)
   end
-  return setting.for_core("linear_attention", options, scheme)
+  return own_options.core("linear_attention", options, scheme)
 end
 
 --- Linear attention: without a softmax, in time linear in the length (Katharopoulos et al. 2020),
@@ -213,8 +215,8 @@ end
 ---@return tensor output [batch, heads, Tq, dv]
 function M.linear_attention(q, k, v, options)
   check("linear_attention", q, k, v, options)
-  options = options_of.check("linear_attention", options, setting.LINEAR)
-  k, v = setting.with_all_heads(q, k, v)
+  options = options_of.check("linear_attention", options, own_options.LINEAR_ROWS)
+  k, v = heads.repeated(q, k, v)
   return core.linear_attention(q, k, v, linear(options, q))
 end
 
@@ -240,8 +242,8 @@ end
 ---@return tensor weights [batch, heads, Tq, Tk], float64
 function oracle.linear_attention(q, k, v, options)
   check("oracle.linear_attention", q, k, v, options)
-  options = options_of.check("oracle.linear_attention", options, setting.LINEAR)
-  k, v = setting.with_all_heads(q, k, v)
+  options = options_of.check("oracle.linear_attention", options, own_options.LINEAR_ROWS)
+  k, v = heads.repeated(q, k, v)
   return core.oracle_linear_attention(q, k, v, linear(options, q))
 end
 

@@ -1,12 +1,12 @@
 --- Use of frequencies by heads with rotary positions.
 local arguments = require "roper.options.arguments"
+local attention_options = require "roper.attention.options"
 local core = require "roper.core"
 local format = require "roper.text.format"
 local options_of = require "roper.options.rows"
 local positions = require "roper.position.positions"
 local record = require "roper.interpret.record"
 local schemes = require "roper.position.scheme"
-local setting = require "roper.attention.setting"
 
 local M = {}
 
@@ -96,7 +96,7 @@ function M.by_frequency(model, tokens, options)
   local both = record.attentions("by_frequency", model, tokens, o.positions, function(call)
     local heads, dim = call.q:size(2), call.q:size(4)
     local result = core.full({ 2, heads, dim // 2 }, 0 / 0, "float64")
-    local thetas, first, second = pairs_of(setting.scheme_of(call.options, call.q), call)
+    local thetas, first, second = pairs_of(attention_options.scheme_of(call.options, call.q), call)
     if thetas then
       local q, k = lengths(call.q, first, second), lengths(call.k, first, second)
       local groups = heads // k:size(1) -- queries of one key, with grouped-query attention
