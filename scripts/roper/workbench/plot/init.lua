@@ -310,9 +310,9 @@ local ROTATION <const> = options_of.define("plot.RotationOptions", {
 ---     > rope = roper.position.rope{dim = 2}
 ---     > plot.rotation({1, 0}, rope, 1, {width = 24, height = 8})
 ---       dashed: before, solid…
----       │           ↗⡀
+---       │           ↗
 ---       │          ⢀⠎⠉⢢⡀
----       │         ⢠⠃   ⢱⡀
+---       │         ⢠⠃   ⠱⡀
 ---       │        ⡰⠁     ⡇
 ---     0 ┤        ⠉  ⠉⠉  →
 ---       │
