@@ -400,13 +400,13 @@ describe("./roper sweep", function()
 
   it("shows a line for each job and one for the sweep on a terminal", function()
     local screen = process.open(table.concat(sweeps.command(folder, "position=rope", "seed=1..3",
-      "steps=400", "--jobs", "2", "--threads", "1"), " "), { TERM = "xterm", COLUMNS = "80" })
+      "steps=200", "--jobs", "2", "--threads", "1"), " "), { TERM = "xterm", COLUMNS = "80" })
     screen:expect("3 trials, 0 finished; 2 at a time, 1 thread each")
     screen:expect("sweep ░░░░░░░░░░░░ 0 of 3 finished")
     screen:expect("method    runs")
     assert.equal(0, screen:leave())
     local shown = screen.process.output
-    assert.truthy(shown:find("/400  loss [%d.]+ .* left"), shown)
+    assert.truthy(shown:find("/200  loss [%d.]+ .* left"), shown)
     assert.equal(3, select(2, shown:gsub(" of 2 solved by sampling, ", "")))
   end)
 
