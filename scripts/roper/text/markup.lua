@@ -8,6 +8,7 @@
 local file = require "roper.system.file"
 local paths = require "roper.system.paths"
 local escape = require "roper.base.escape"
+local sha256 = require "roper.base.sha256"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -101,21 +102,35 @@ function M.render(value)
   return table.concat(parts)
 end
 
+-- What a page that is guarded may load: nothing but what it contains, and no script but its own.
+local function policy_of(body)
+  local scripts = {}
+  for script in body:gmatch "<script>(.-)</script>" do
+    scripts[#scripts + 1] = (" 'sha256-%s'"):format(sha256.base64(sha256.of(script)))
+  end
+  return ("default-src 'none'; script-src%s; style-src 'unsafe-inline'; img-src data:; "
+    .. "font-src data:; base-uri 'none'; form-action 'none'"):format(
+    scripts[1] and table.concat(scripts) or " 'none'")
+end
+
 --- A whole page.
 ---@param title string
 ---@param style any
 ---@param body any
+---@param is_guarded boolean? whether it may load nothing and run only its own scripts
 ---@return string html
-function M.document(title, style, body)
-  local h = M.h
+function M.document(title, style, body, is_guarded)
+  local h, inner = M.h, M.render(body)
   return "<!doctype html>\n" .. M.render(h.html { lang = "en",
     h.head {
       h.meta { charset = "utf-8" },
+      is_guarded and h.meta { ["http-equiv"] = "Content-Security-Policy",
+        content = policy_of(inner) },
       h.meta { name = "viewport", content = "width=device-width, initial-scale=1" },
       h.title { title },
       h.style { style },
     },
-    h.body { body },
+    h.body { M.verbatim(inner) },
   }) .. "\n"
 end
 

@@ -240,14 +240,15 @@ end
 --- A whole page in the common style.
 ---@param title string
 ---@param tree any
----@param options? {style: any, href: fun(code: string): string?} style: CSS after the common style;
----   href: as for `nodes`
+---@param options? {style: any, href: fun(code: string): string?, is_guarded: boolean?} style: CSS
+---   after the common style; href: as for `nodes`; is_guarded: whether the page may load nothing
+---   and run only its own scripts
 ---@return string html
 function M.page(title, tree, options)
   options = options or {}
   return markup.document(title, { fonts(), markup.asset "text/style.css",
     markup.asset "text/article.css", options.style },
-    M.nodes(tree, options.href))
+    M.nodes(tree, options.href), options.is_guarded)
 end
 
 return M

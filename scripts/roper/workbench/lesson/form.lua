@@ -83,23 +83,19 @@ function M.lines(form)
   return lines
 end
 
---- The texts of the blanks that give a line; nil if no way to fill the form gives it.
----@param filled any what a file contains in place of the texts
----@return boolean
-function M.takes(form, filled)
-  if type(filled) ~= "table" or #filled ~= #form - 1 then
-    return false
-  end
-  for i, text in ipairs(filled) do
-    local is_choice = false
-    for _, choice in ipairs(form[i + 1]) do
-      is_choice = is_choice or choice == text
-    end
-    if not is_choice then
-      return false
+--- The line of a form by the numbers of the choices, such as those in a file.
+---@param chosen any
+---@return string? line nil if a choice is missing or does not exist
+function M.chosen(form, chosen)
+  local filled = {}
+  for i = 2, #form do
+    local number = type(chosen) == "table" and chosen[i - 1]
+    filled[i - 1] = math.type(number) == "integer" and form[i][number] or nil
+    if not filled[i - 1] then
+      return nil
     end
   end
-  return true
+  return #chosen == #form - 1 and M.line(form, filled) or nil
 end
 
 return M

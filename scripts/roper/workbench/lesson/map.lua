@@ -5,6 +5,7 @@ local html = require "roper.text.document.html"
 local markup = require "roper.text.markup"
 local notation = require "roper.text.notation"
 local opening = require "roper.workbench.lesson.opening"
+local paths = require "roper.workbench.lesson.path"
 local prose = require "roper.workbench.lesson.prose"
 local quiz = require "roper.workbench.lesson.quiz"
 local svg = require "roper.workbench.plot.svg"
@@ -16,17 +17,6 @@ local M = {}
 local TITLE <const> = "How a language model knows where a word stands"
 
 local DOT <const> = " · "
-
--- Ways through the lessons: a title, what to expect, and lessons.
-local PATHS <const> = {
-  { "Ten minutes", "Both methods, one line of algebra, ten lines of code.", { "ten-minutes" } },
-  { "A class of 90 minutes", "One pair of numbers is enough: other pairs can wait.",
-    { "ten-minutes", "rotation", "relative-score", "relative-distance" } },
-  { "The whole derivation", "Every line from sine and cosine to RoPER, and how it is checked.",
-    { "ten-minutes", "why-position", "mask-and-waves", "rotation", "general-form",
-      "relative-score", "why-rotation", "why-values", "relative-distance",
-      "checking-identities" } },
-}
 
 -- Minutes as text: "2 h 40".
 local function duration(minutes)
@@ -118,7 +108,7 @@ local function station(found, o)
 end
 
 local function ways(lessons, numbers)
-  local buttons = tables.map(PATHS, function(path)
+  local buttons = tables.map(paths.PATHS, function(path)
     local title, text, names = table.unpack(path)
     local chosen = tables.map(names, function(name) return lessons[numbers[name]] end)
     return #chosen == #names and h.button { type = "button", ["aria-pressed"] = "false",

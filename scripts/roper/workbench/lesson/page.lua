@@ -1,5 +1,6 @@
 --- Self-contained HTML pages of lessons: one page per lesson and a map of all. Slides and pages for
 --- paper are in `slides` and `handout`.
+local core = require "roper.core"
 local document = require "roper.text.document"
 local files = require "roper.system.file"
 local handout = require "roper.workbench.lesson.handout"
@@ -10,6 +11,7 @@ local markup = require "roper.text.markup"
 local play = require "roper.workbench.lesson.play"
 local prose = require "roper.workbench.lesson.prose"
 local quantities = require "roper.workbench.lesson.quantity"
+local questions = require "roper.workbench.lesson.question"
 local quiz = require "roper.workbench.lesson.quiz"
 local scripts = require "roper.text.script"
 local show = require "roper.workbench.lesson.show"
@@ -84,11 +86,15 @@ local function formula(step)
   return step.formula and render(document.formula(step.formula))
 end
 
+local function numbers(scope)
+  return core.json_encode(questions.numbers(scope))
+end
+
 -- A step: its predictions are above what answers them. `met`: the sources and the terms of the
 -- glossary in the steps before.
 local function section(lesson, number, scope, met)
   local step, where = lesson.steps[number], { lesson = lesson.name, step = number }
-  local before = quiz.numbers(scope) -- a prediction cannot use variables of the step
+  local before = numbers(scope) -- a prediction cannot use variables of the step
   local result = steps.run(step, scope)
   local text = margin.noted(terms.linked(quantities.paragraphs(step.text), met.terms), met.sources,
     render)
@@ -103,7 +109,7 @@ local function section(lesson, number, scope, met)
       is_prediction = true }), scope),
     shown, results(step, result),
     ask(step.exercise, #(step.predict or {}) + 1, tables.merged(where, { head = show.TRY,
-      names = quiz.numbers(scope) }), scope) }
+      names = numbers(scope) }), scope) }
 end
 
 -- The bar that stays, with the steps of a lesson.

@@ -205,6 +205,18 @@ function M.of_form(question, scope, ahead)
   end)
 end
 
+--- The numbers among the variables of a scope, which answers can use.
+---@return table<string, number>
+function M.numbers(scope)
+  local found = {}
+  for name, value in pairs(scope) do
+    if math.type(value) and value == value and math.abs(value) < math.huge then
+      found[name] = value
+    end
+  end
+  return found
+end
+
 --- Describes what an answer to a question should be.
 function M.wanted(question)
   if question.kind == "choice" then

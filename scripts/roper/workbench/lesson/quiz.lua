@@ -18,18 +18,6 @@ local h = markup.h
 
 local M = {}
 
---- The numbers among the variables of a scope, which answers can use.
----@return string json an object
-function M.numbers(scope)
-  local found = {}
-  for name, value in pairs(scope) do
-    if math.type(value) and value == value and math.abs(value) < math.huge then
-      found[name] = value
-    end
-  end
-  return core.json_encode(found)
-end
-
 -- The list of hints, those with a condition first.
 local function hints(question, render)
   return h.ul { class = "hints", hidden = true,
@@ -74,8 +62,9 @@ end
 --- A question that is answered on the page, if it can be checked there.
 ---@param question table
 ---@param where {id: string, head: string, lesson: string, step: integer, names: string,
----   is_prediction: boolean?} id: of the element; head: words above the question; names: from
----   `numbers`; is_prediction: whether the results of the step wait for it
+---   is_prediction: boolean?} id: of the element; head: words above the question; names: a JSON
+---   object of the numbers that an answer can use; is_prediction: whether the results of the step
+---   wait for it
 ---@param scope table the variables of the lesson
 ---@param render fun(tree: any): any makes page nodes of a document
 ---@return any node

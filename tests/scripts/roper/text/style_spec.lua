@@ -57,7 +57,7 @@ describe("the style of pages", function()
   end)
 
   it("has the same contrast for curves that are no quantity", function()
-    for mode, colors in pairs(colors_of("workbench/lesson/lesson.css")) do
+    for mode, colors in pairs(colors_of("workbench/lesson/figure.css")) do
       for _, name in ipairs({ "amber", "violet", "olive" }) do
         for _, ground in ipairs({ "paper", "tint" }) do
           local found = contrast(colors[name], modes[mode][ground])

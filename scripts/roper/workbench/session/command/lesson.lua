@@ -1,4 +1,5 @@
---- `roper lesson`: lists the lessons, plays one, checks them, or writes them as pages.
+--- `roper lesson`: lists the lessons, plays one, checks them, writes them as pages or as a kit for
+--- a class, or grades the answers of a class.
 require "roper" -- lessons use the public names
 local arguments = require "roper.workbench.session.command.arguments"
 local d = require "roper.text.document"
@@ -8,7 +9,7 @@ local render = require("roper.text.document.terminal").render
 local tables = require "roper.base.tables"
 local terminal = require "roper.text.terminal"
 
-local PAGES <const> = { "html", "handout", "slides" }
+local PAGES <const> = { "html", "handout", "slides", "class" }
 
 -- Lists of all lessons, by their name on the command line: the modules that make them.
 local LISTS <const> = { sources = "sources", glossary = "terms" }
@@ -34,6 +35,7 @@ local function list(lessons)
 ./roper lesson sources      the papers and programs that the lessons cite; --bibtex for BibTeX
 ./roper lesson glossary     what the words mean
 ./roper lesson --html DIR   pages for a browser; also --handout and --slides
+./roper lesson --class DIR  all for a class of 90 minutes; --grade grades its answers
 ]])
   if problem then
     terminal.report("your progress cannot be shown", problem)
@@ -81,7 +83,7 @@ end
 -- Prints a list of all lessons, such as their sources. Returns a message if a step or an option for
 -- lessons is given.
 local function print_list(library, parsed)
-  for _, name in ipairs { "step", "check", table.unpack(PAGES) } do
+  for _, name in ipairs { "step", "check", "grade", table.unpack(PAGES) } do
     if parsed[name] then
       return parsed.name .. " is not a lesson and takes no step and no options for lessons"
     end
@@ -92,9 +94,40 @@ local function print_list(library, parsed)
   return nil
 end
 
+-- Writes pages or a kit. Returns the path of its index.
+local function write(lessons, folder, form)
+  local writer = form == "class" and "roper.workbench.lesson.class" or "roper.workbench.lesson.page"
+  return run_code(lessons[2] and {} or lessons[1], require(writer).write, lessons, folder, form)
+end
+
+local function grade(lessons, parsed)
+  local grades = require "roper.workbench.lesson.class.grades"
+  local found = require("roper.workbench.lesson.class.grade").folder(parsed.grade, lessons)
+  io.stdout:write(parsed.csv and grades.csv(found) or render(grades.document(found)))
+  if parsed.csv and #found.notes > 0 then
+    io.stderr:write(render(grades.notes(found)))
+  end
+end
+
+-- A message if options do not go together.
+local function option_problem(parsed)
+  if parsed.bibtex and parsed.name ~= "sources" then
+    return "--bibtex prints sources: ./roper lesson sources --bibtex"
+  elseif parsed.csv and not parsed.grade then
+    return "--csv prints grades: ./roper lesson --grade DIR --csv"
+  end
+  local given
+  for _, option in ipairs { "check", "grade", table.unpack(PAGES) } do
+    if given and parsed[option] then
+      return ("expected one of --%s and --%s, got both"):format(given, option)
+    end
+    given = parsed[option] and option or given
+  end
+end
+
 -- A message if the given step cannot be used.
 local function step_problem(parsed, lesson)
-  for _, option in ipairs { "check", table.unpack(PAGES) } do
+  for _, option in ipairs { "check", "grade", table.unpack(PAGES) } do
     if parsed[option] then
       return ("--%s takes whole lessons; leave out the step, %d"):format(option, parsed.step)
     end
@@ -116,14 +149,21 @@ return {
         .. "all; prints TAP."),
       command:option("--html"):argname("DIR"):description "Write a lesson, or all, as pages.",
       command:option("--handout"):argname("DIR")
-        :description "Write pages for paper, without answers.",
-      command:option("--slides"):argname("DIR"):description "Write slides, one idea each.")
+        :description "Write pages for paper; the answers are in files apart.",
+      command:option("--slides"):argname("DIR")
+        :description "Write slides with notes, one idea each.")
+    command:option("--class"):argname("DIR"):description("Write a kit for a class of 90 minutes, "
+      .. "or for one lesson: plan, slides, handout, page for answers, all questions.")
+    command:option("--grade"):argname("DIR"):description("Grade the files that the page for "
+      .. "answers saved.")
+    command:flag("--csv"):description "With --grade: print a table for a spreadsheet."
     command:flag("--bibtex"):description "With sources: print them, and roper, for BibTeX."
   end,
   run = function(parsed)
     local library = require "roper.workbench.lesson"
-    if parsed.bibtex and parsed.name ~= "sources" then
-      return "--bibtex prints sources: ./roper lesson sources --bibtex"
+    local wrong = option_problem(parsed)
+    if wrong then
+      return wrong
     elseif LISTS[parsed.name] then
       return print_list(library, parsed)
     end
@@ -134,13 +174,14 @@ return {
     end
     for _, form in ipairs(PAGES) do
       if parsed[form] then
-        local index = run_code(lessons[2] and {} or lessons[1],
-          require("roper.workbench.lesson.page").write, lessons, parsed[form], form)
-        io.stdout:write("Wrote ", require("roper.base.escape").line(index), "\n")
+        io.stdout:write("Wrote ", require("roper.base.escape").line(write(lessons, parsed[form],
+          form)), "\n")
         return nil
       end
     end
-    if parsed.check then
+    if parsed.grade then
+      grade(lessons, parsed)
+    elseif parsed.check then
       if not require("roper.workbench.lesson.check").run(lessons) then
         error("lesson: a check fails; see the lines with not ok", 0)
       end

@@ -1,6 +1,6 @@
 --- The data of a report as plain tables, one file each: `./roper report SWEEP --csv DIR`. The files
 --- and their columns are documented in scripts/RESULTS.md.
-local csv = require "roper.workbench.study.report.csv"
+local csv = require "roper.text.csv"
 local runs = require "roper.workbench.study.run.runs"
 local tables = require "roper.base.tables"
 

@@ -1,91 +1,13 @@
 -- The data of a report as CSV, read back by a strict parser.
 local core = require("roper.core")
-local csv = require("roper.workbench.study.report.csv")
+local csv = require("tests.csv")
 local files = require("roper.system.file")
 local records = require("roper.workbench.study.report.records")
 local reports = require("tests.reports")
 
--- The rows of a CSV file as tables by column, and its columns.
-local function parse(text)
-  local rows, row, at = {}, {}, 1
-  while at <= #text do
-    local cell, after
-    if text:sub(at, at) == '"' then
-      local last = at + 1
-      while text:sub(last, last) ~= '"' or text:sub(last + 1, last + 1) == '"' do
-        last = last + (text:sub(last, last) == '"' and 2 or 1)
-        assert(last <= #text, "a quotation mark is missing")
-      end
-      cell, after = text:sub(at + 1, last - 1):gsub('""', '"'), last + 1
-    else
-      cell, after = text:match('^([^",\r\n]*)()', at)
-    end
-    row[#row + 1] = cell
-    local separator = text:sub(after, after)
-    assert(separator == "," or separator == "\n", "expected a comma or the end of a line")
-    if separator == "\n" then
-      rows[#rows + 1], row = row, {}
-    end
-    at = after + 1
-  end
-  local columns, list = table.remove(rows, 1), {}
-  for i, cells in ipairs(rows) do
-    assert.equal(#columns, #cells)
-    list[i] = {}
-    for k, column in ipairs(columns) do
-      list[i][column] = cells[k]
-    end
-  end
-  return list, columns
-end
-
 local function read(view, name)
-  return parse(records.files(view)[name])
+  return csv.parse(records.files(view)[name])
 end
-
-describe("csv.encode", function()
-  it("writes no text that a spreadsheet runs as a formula, and loses nothing", function()
-    local texts = { "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "'=1", "'", "",
-      '=HYPERLINK("x","y")' }
-    local rows = {}
-    for i, text in ipairs(texts) do
-      rows[i] = { ["=a"] = text, ["-b"] = -1.5, c = -1 / 0 }
-    end
-    local found, columns = parse(csv.encode({ "=a", "-b", "c" }, rows))
-    assert.same({ "'=a", "'-b", "c" }, columns)
-    for i, row in ipairs(found) do
-      assert.is_nil(row["'=a"]:find("^[=+@\t\r\n-]"))
-      assert.equal(texts[i], (row["'=a"]:gsub("^'", "")))
-      assert.same({ "-1.5", "-Inf" }, { row["'-b"], row.c })
-    end
-  end)
-
-  it("gives back every number and text", function()
-    local numbers = { 0.1, 1 / 3, 1e-300, -2.5e17, 0.1 + 0.2, 1e22, 123456789012345678, -0.5 }
-    local rows = {}
-    for i, number in ipairs(numbers) do
-      rows[i] = { a = number }
-    end
-    for i, row in ipairs(parse(csv.encode({ "a" }, rows))) do
-      assert.equal(numbers[i], tonumber(row.a))
-    end
-    local texts = { "a,b", 'say "x"', "two\nlines\r\n", "plain", "λ − 1", " space ", '"', "" }
-    rows = {}
-    for i, text in ipairs(texts) do
-      rows[i] = { a = text, b = i }
-    end
-    for i, row in ipairs((parse(csv.encode({ "a", "b" }, rows)))) do
-      assert.equal(texts[i], row.a)
-      assert.equal(tostring(i), row.b)
-    end
-  end)
-
-  it("tells missing values from values that are not finite", function()
-    assert.equal("a,b,c,d,e\n,NaN,Inf,-Inf,NaN\n", csv.encode({ "a", "b", "c", "d", "e" },
-      { { b = 0 / 0, c = math.huge, d = -math.huge, e = core.json_null } }))
-    assert.equal("a\n", csv.encode({ "a" }, {}))
-  end)
-end)
 
 describe("records.files", function()
   it("has a row for each trial, and marks those without a result", function()
@@ -187,7 +109,7 @@ describe("records.files", function()
     local provenance = { version = true, commit = true, threads = true, started = true }
     for name, content in pairs(records.files(reports.lengths({ "rope", "roper" }, 6))) do
       assert.truthy(known[name], name)
-      local _, columns = parse(content)
+      local _, columns = csv.parse(content)
       for _, column in ipairs(columns) do
         assert.truthy(known[column] or name == "configurations.csv" or provenance[column],
           ("%s: %s"):format(name, column))
