@@ -88,7 +88,7 @@ describe("estimate.run", function()
   it("counts the memory of one part of a batch", function()
     local function cost(batch, accumulate)
       return estimate.run(experiment.configure("addition", { preset = "smoke", d_model = 64,
-        layers = 2, problems = 1, batch = batch, accumulate = accumulate }), math.huge)
+        layers = 4, problems = 1, batch = batch, accumulate = accumulate }), math.huge)
     end
     local part, parts, whole = cost(8), cost(32, 4), cost(32)
     -- A float32 gradient of each parameter is kept between the parts.
