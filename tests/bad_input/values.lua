@@ -122,6 +122,7 @@ local EXACT <const> = {
   ["Module:load path"] = "folder .. '/none.safetensors'",
   ["Module:save path"] = "folder .. '/new.safetensors'",
   ["roper.export folder"] = "folder .. '/export'",
+  ["roper.export_pytorch folder"] = "folder .. '/pytorch'",
   ["roper.import folder"] = "'tests/fixtures/published/gpt2'",
   ["roper.experiment.register name"] = "'own'",
   ["roper.tasks.register name"] = "'own_task'",

@@ -69,6 +69,15 @@ return {
       return core.linear(x, weight, mean):view { x:size(1), x:size(2), self.heads, self.dim // 2 }
     end)
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    batch, keys = x.shape[:2]
+    step = F.linear(x, self.weight, self.mean).double()  #? angles=learned
+    step = F.linear(x, self.weight).double()  #? angles=random
+    step = step.view(batch, keys, q.shape[1], -1).transpose(1, 2)  # of heads and pairs
+    theta = powers(self.base, q.shape[-1], q.device)
+    return turned(self, q, k, v, step.cumsum(2) * theta)
+]],
   relative = true,
   summary = "RoPE with learned or random angles of tokens, summed between key and query",
   formula = function(o)

@@ -43,6 +43,10 @@ return {
       return -self.slopes * distance:abs()
     end)
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    return {"bias": (-slopes(q) * distances(positions, q).abs()).to(q.dtype)}
+]],
   relative = true,
   summary = "a multiple of the distance is subtracted from scores",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d − m_h |i − j|",

@@ -36,6 +36,14 @@ return {
     end
     return frequencies.rotary(o, theta, { coordinates = coordinates })
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    rotated = int(self.fraction * q.shape[-1])
+    own = rotated // 2 // self.coordinates  # pairs of each coordinate
+    theta = powers(self.base, 2 * own, q.device).repeat(self.coordinates)
+    coordinates = [t // own for t in range(rotated // 2)]
+    return turned(self, q, k, v, places(positions, coordinates) * theta)
+]],
   relative = true,
   summary = "half of the pairs are rotated by the row, half by the column",
   formula = function(o)

@@ -59,6 +59,17 @@ return {
     return self.scaled_gates and "gates: sigmoid(qᵢ · k_t / √d), as in the authors' listing"
       or "gates: sigmoid(qᵢ · k_t), as in equation 3 of the paper"
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    products = q @ k.transpose(2, 3)
+    products = products * q.shape[-1] ** -0.5  #? scaled_gates
+    gates = products.sigmoid() * causal(q, k)
+    p = gates.flip(-1).cumsum(-1).flip(-1).clamp(max=self.count - 1)
+    below, above = p.detach().floor(), p.detach().ceil()
+    z, share = q @ self.table.t(), p - below
+    below, above = z.gather(-1, below.long()), z.gather(-1, above.long())
+    return {"bias": below * (1 - share) + above * share}
+]],
   relative = true,
   summary = "positions are sums of gates that depend on the content",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + zᵢ[pᵢⱼ],   pᵢⱼ = Σ_{t=j..i} gateᵢₜ",

@@ -45,6 +45,19 @@ return {
   scale = function(_, dim)
     return (3 * dim) ^ -0.5
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    distance = distances(positions, q).expand(q.shape[0], q.shape[1], -1, -1)
+
+    def products(y, table, distance):
+        vectors = table.view(2 * self.clip, y.shape[1], -1).permute(1, 2, 0)  # [heads, d, rows]
+        index = (distance + self.clip).round().clamp(0, 2 * self.clip - 1).long()
+        return (y @ vectors).gather(-1, index)
+
+    of_query = products(q, self.key, -distance)
+    of_key = products(k, self.query, distance.transpose(2, 3)).transpose(2, 3)
+    return {"products": of_query + of_key, "scale": (3 * q.shape[-1]) ** -0.5}
+]],
   relative = true,
   summary = "products of queries and keys with trained vectors of distance",
   formula = "sᵢⱼ = [qᵢ · kⱼ + qᵢ · K_{δ(i,j)} + kⱼ · Q_{δ(j,i)}] / √(3d),   "

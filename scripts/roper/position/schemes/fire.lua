@@ -60,6 +60,16 @@ return {
     local inner = core.relu(core.linear(part, of "inner_weight", of "inner_bias"))
     return core.linear(inner, of "outer_weight", of "outer_bias"):permute { 1, 4, 2, 3 }
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    def psi(distance):
+        return ((self.c.double() * distance).abs() + 1).log()
+
+    place = torch.maximum(positions[:, -q.shape[2]:], self.threshold.double().abs())
+    part = (psi(distances(positions, q)[:, 0]) / psi(place)[..., None]).to(q.dtype)
+    inner = F.relu(F.linear(part[..., None], self.inner_weight, self.inner_bias))
+    return {"bias": F.linear(inner, self.outer_weight, self.outer_bias).permute(0, 3, 1, 2)}
+]],
   summary = "a trained function of distance and query position is added",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + F_h(ψ(i − j) / ψ(max(i, T))),   ψ(x) = ln(|c x| + 1)",
   source = "Li et al. 2023, eq. 4",

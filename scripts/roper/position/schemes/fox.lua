@@ -41,6 +41,12 @@ return {
     return { positions:of_queries(sums, 3):to(positions.dtype):unsqueeze(4),
       -sums:to(positions.dtype):unsqueeze(3) }
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    gates = F.logsigmoid(F.linear(x, self.gate_weight, self.gate_bias))
+    sums = gates.double().cumsum(1).transpose(1, 2)  # [batch, heads, keys]
+    return {"bias": (sums[:, :, -q.shape[2]:, None] - sums[:, :, None]).to(q.dtype)}
+]],
   relative = true,
   summary = "gates from the input reduce the weights of earlier keys",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + Σ_{t=j+1..i} ln sigmoid(w · x_t + b)",

@@ -56,6 +56,18 @@ return {
     local of_key = self.key_gate and gate(self.key_gate, k):transpose(3, 4)
     return penalty * (of_query and of_key and of_query + of_key or of_query or of_key)
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    def gate(vectors, y):
+        unit = vectors * torch.rsqrt(vectors.square().sum(-1, keepdim=True) + 1e-12)
+        return F.softplus(y @ unit[:, :, None] * y.shape[-1] ** -0.5)
+
+    gates = gate(self.query_gate, q) + gate(self.key_gate, k).transpose(2, 3)  #? gates=qk
+    gates = gate(self.query_gate, q)  #? gates=q
+    gates = gate(self.key_gate, k).transpose(2, 3)  #? gates=k
+    slope = slopes(q) * F.softplus(self.omega.double())[:, None, None]
+    return {"bias": (-slope * distances(positions, q).abs()).to(q.dtype) * gates}
+]],
   relative = true,
   summary = "a multiple of the distance, chosen by query and key, is subtracted from scores",
   formula = function(o)

@@ -65,6 +65,16 @@ return {
     added = core.where(positions:visible():ne(0), added, 0)
     return (added:flip(4):cumsum(4):flip(4) - added):to(positions.dtype)
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    p = F.linear(x, self.path_weight)
+    p = p.view(x.shape[0], x.shape[1], q.shape[1], -1).transpose(1, 2)
+    unit = p * torch.rsqrt(p.square().mean(-1, keepdim=True) + 2 ** -23)
+    angle = positions[:, None, :, None].expand(-1, -1, -1, p.shape[-1] // 2)
+    products = p[:, :, -q.shape[2]:] @ rotate(unit, angle).transpose(2, 3)
+    penalty = slopes(q).to(q.dtype) * F.logsigmoid(products / p.shape[-1]) * causal(q, k)
+    return {"bias": penalty.flip(-1).cumsum(-1).flip(-1) - penalty}
+]],
   summary = "each token between key and query reduces the score, by its match with the query",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + "
     .. "Σ_{l=j+1..i} m_h ln sigmoid(pᵢ · R_l p_l / (width |p_l|)), p = W x",

@@ -99,6 +99,16 @@ return {
       (self.log_theta:to "float64" / DIVISOR):exp(),
       frequencies.origin(self.rotate, part, positions))
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    step = (F.linear(x, self.step_weight, self.step_bias) / 16).sigmoid().double()  #? context
+    phase = (step.cumsum(1) - step).transpose(1, 2)[..., None]  #? context
+    theta = self.log_theta.double().exp()  #? context
+    phase = positions[:, None, :, None]  #? not context
+    theta = (self.log_theta.double() / 16).exp()  #? not context
+    theta = theta[:, None]  # [heads, 1, pairs]  #? per_head
+    return turned(self, q, k, v, phase * theta)
+]],
   relative = true,
   summary = "RoPE with trained frequencies; by default, the content also chooses positions",
   formula = function(o)

@@ -32,6 +32,12 @@ return {
     end
     return frequencies.rotary(o, theta)
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    theta = powers(self.base, int(self.fraction * q.shape[-1]), q.device)
+    theta = theta * (self.trained_length * theta >= 2 * math.pi)
+    return turned(self, q, k, v, positions[:, None, :, None] * theta)
+]],
   relative = true,
   summary = "RoPE without the pairs that do not complete a rotation in training",
   formula = function(o)

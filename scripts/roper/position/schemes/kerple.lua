@@ -38,6 +38,11 @@ return {
       return -a * (1 + b * distance:abs()):log()
     end)
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    a, b = self.log_a.double().exp()[:, None], self.log_b.double().exp()[:, None]
+    return {"bias": (-a * (1 + b * distances(positions, q).abs()).log()).to(q.dtype)}
+]],
   relative = true,
   summary = "a trained multiple of log distance is subtracted from scores",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d − a_h ln(1 + b_h |i − j|)",

@@ -48,6 +48,10 @@ return {
     end
     return x + core.embedding(self.table, fits:to "int32"):to(x:dtype())
   end,
+  pytorch = [[
+def embed(self, x, positions):
+    return x + self.table[positions.long()]
+]],
   summary = "a trained vector for each position is added to embeddings",
   formula = "xᵢ ← xᵢ + table[i]",
   source = "Gehring et al. 2017, section 3.1; Vaswani et al. 2017, section 3.5",

@@ -68,6 +68,12 @@ return {
       unrotate = function(_, x, at) return turned(x, -angle(at)) end,
     }
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    theta = self.theta.double()
+    theta = theta[:, None]  # [heads, 1, pairs]  #? per_head
+    return turned(self, q, k, v, positions[:, None, :, None] * theta)
+]],
   relative = true,
   summary = "RoPE with trained frequencies",
   formula = function(o)

@@ -24,6 +24,11 @@ return {
     end
     return frequencies.rotary(o, theta)
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    theta = powers(self.base, int(self.fraction * q.shape[-1]), q.device) / self.factor
+    return turned(self, q, k, v, positions[:, None, :, None] * theta)
+]],
   relative = true,
   summary = "RoPE with all frequencies divided by a factor",
   formula = function(o)

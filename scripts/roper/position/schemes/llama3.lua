@@ -37,6 +37,14 @@ return {
     end
     return frequencies.rotary(o, theta)
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    theta = powers(self.base, int(self.fraction * q.shape[-1]), q.device)
+    turns = self.trained_length * theta / (2 * math.pi)
+    share = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)
+    theta = (1 - share) * theta / self.factor + share * theta
+    return turned(self, q, k, v, positions[:, None, :, None] * theta)
+]],
   relative = true,
   summary = "RoPE with low frequencies divided by a factor, as in Llama 3.1",
   formula = function(o)

@@ -74,6 +74,16 @@ return {
     return frequencies.rotary(o, theta, {
       coordinates = o.interleaved and interleaved(sections, #theta) or consecutive(sections) })
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    theta = powers(self.base, int(self.fraction * q.shape[-1]), q.device)
+    pairs = len(theta)
+    sections = self.sections  #? sections
+    sections = [(pairs + 2 - c) // 3 for c in range(3)]  #? not sections
+    coordinates = [c for c in range(3) for _ in range(sections[c])]  #? not interleaved
+    coordinates = [t % 3 if t // 3 < sections[t % 3] else 0 for t in range(pairs)]  #? interleaved
+    return turned(self, q, k, v, places(positions, coordinates) * theta)
+]],
   relative = true,
   summary = "sections of the pairs are rotated by time, height and width",
   formula = function(o)

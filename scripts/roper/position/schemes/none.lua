@@ -14,6 +14,10 @@ return {
   make = function(options)
     return core.rotary(schemes.with_defaults("none", options, { dim = 2, rotate = "" }))
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    return {}
+]],
   relative = true,
   summary = "no positions",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d",

@@ -66,6 +66,17 @@ return {
   build = function(o)
     return o.trained_length and dynamic(o) or extended(o, o.factor)
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    rotated = int(self.fraction * q.shape[-1])
+    factor = self.factor  #? not trained_length
+    length = positions.amax(1) - positions.amin(1) + 1  #? trained_length
+    factor = self.factor * length / self.trained_length - (self.factor - 1)  #? trained_length
+    factor = factor.clamp(min=1)[:, None, None, None]  #? trained_length
+    base = self.base * factor ** (rotated / (rotated - 2))
+    theta = base ** (-torch.arange(0, rotated, 2, device=q.device).double() / rotated)
+    return turned(self, q, k, v, positions[:, None, :, None] * theta)
+]],
   relative = true,
   summary = "RoPE with a larger base, which lowers all frequencies but the first",
   formula = function(o)

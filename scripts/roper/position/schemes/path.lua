@@ -122,6 +122,33 @@ return {
   scores = function(self, q, k, positions, x)
     return core.householder_scores(q * positions.scale, k, maps_of(self, positions, x))
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    batch, keys, heads, dim = x.shape[0], x.shape[1], q.shape[1], q.shape[-1]
+    f = F.linear(F.linear(x, self.down_weight), self.up_weight).transpose(1, 2)
+    f = F.pad(f, (self.filter.shape[1] - 1, 0))
+    z = F.silu(F.conv1d(f, self.filter[:, None], groups=f.shape[1]))
+    z = z.view(batch, heads, dim, keys).transpose(2, 3)
+    w = z * torch.rsqrt(z.square().sum(-1, keepdim=True) + 1e-6)
+    beta = 2 * F.linear(x, self.beta_weight, self.beta_bias).sigmoid()
+    beta = beta.transpose(1, 2)[..., None]  # [batch, heads, keys, 1]
+    lower = (beta * w @ w.transpose(2, 3)).tril(-1) + torch.eye(keys, device=q.device)
+
+    def removed(y):  # what map t takes from vector j on its way: [batch, heads, t, j]
+        products = (beta * w @ y.transpose(2, 3)).tril(-1)
+        return torch.linalg.solve_triangular(lower, products, upper=False)
+
+    def passed(y):  # the maps up to each query apply
+        return y.tril(keys - q.shape[2])
+
+    scores = q @ k.transpose(2, 3) - passed(q @ w.transpose(2, 3)) @ removed(k)
+    terms = {"scores": scores * dim ** -0.5}
+    terms["mix"] = lambda a, v: a @ v - passed(a @ removed(v).transpose(2, 3)) @ w  #? rotate=qkvo
+    gates = F.logsigmoid(F.linear(x, self.gate_weight, self.gate_bias))  #? gate
+    sums = gates.cumsum(1).transpose(1, 2)  #? gate
+    terms["bias"] = sums[:, :, -q.shape[2]:, None] - sums[:, :, None]  #? gate
+    return terms
+]],
   relative = true,
   summary = "keys pass a linear map of each token on the way to the query",
   formula = function(o)

@@ -49,6 +49,18 @@ return {
   turns = function(self, part)
     return part == "q" and self.query or part == "k" and self.key or nil
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    theta = powers(self.base, 2 * q.shape[-1], q.device)  # of each feature
+    angle = positions[:, None, :, None] * theta
+
+    def polar(y, angle):
+        y, angle = F.softplus(y), angle[:, :, -y.shape[2]:]
+        return torch.cat((y * angle.cos().to(y.dtype), y * angle.sin().to(y.dtype)), -1)
+
+    k = polar(k, angle + self.phase.double()[:, None])
+    return {"q": polar(q, angle), "k": k, "scale": q.shape[-1] ** -0.5}
+]],
   relative = true,
   summary = "magnitudes come from features, angles from positions",
   formula = "sᵢⱼ = Σ_t softplus(qᵢₜ) softplus(kⱼₜ) cos((i−j) θ_t − δ_t) / √d",

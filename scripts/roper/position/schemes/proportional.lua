@@ -31,6 +31,12 @@ return {
     end
     return frequencies.rotary(o, theta)
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    theta = powers(self.base, q.shape[-1], q.device)
+    theta[int(self.fraction * q.shape[-1] / 2):] = 0
+    return turned(self, q, k, v, positions[:, None, :, None] * theta)
+]],
   relative = true,
   summary = "the fastest pairs are rotated, the others are not",
   formula = function(o)

@@ -21,6 +21,25 @@ return {
   make = function(options)
     return core.rotary(schemes.with_defaults("rope", options, { rotate = "qk" }))
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    theta = powers(self.base, int(self.fraction * q.shape[-1]), q.device)  #? not frequencies
+    theta = torch.tensor(self.frequencies, dtype=torch.float64, device=q.device)  #? frequencies
+    angle = positions[:, None, :, None] * theta  #? not coordinates
+    angle = places(positions, [c - 1 for c in self.coordinates]) * theta  #? coordinates
+    gain = torch.full_like(theta, self.magnitude)  #? magnitude growth
+    growth = torch.tensor(self.growth, dtype=torch.float64, device=q.device)  #? growth
+    gain = gain * (growth * (positions - self.centre)[:, None, :, None]).exp()  #? growth
+    q = magnified(self, q, gain[:, :, -q.shape[2]:])  #? growth
+    k = magnified(self, k, self.magnitude ** 2 / gain)  #? growth
+    q, k = magnified(self, q, gain), magnified(self, k, gain)  #? magnitude; not growth
+    return turned(self, q, k, v, angle)  #? not value_fraction
+    theta = powers(self.base, int(self.value_fraction * v.shape[-1]), q.device)  #? value_fraction
+    of_values = turned(self, q, k, v, positions[:, None, :, None] * theta)  #? value_fraction
+    terms = turned(self, q, k, v, angle)  #? value_fraction
+    of_values.update((name, terms[name]) for name in "qk" if name in terms)  #? value_fraction
+    return of_values  #? value_fraction
+]],
   relative = true,
   summary = "queries and keys are rotated",
   formula = equation.rotary,

@@ -18,6 +18,7 @@ return {
   make = function(options)
     return core.rotary(schemes.with_defaults("roper", options, { rotate = "qkvo" }))
   end,
+  pytorch = require("roper.position.schemes.rope").pytorch,
   relative = true,
   summary = "RoPE that also rotates values, and rotates the output back",
   formula = equation.rotary,

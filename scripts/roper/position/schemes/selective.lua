@@ -113,6 +113,22 @@ return {
       return steps_of(self, positions, x)
     end)
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    batch, keys, heads = x.shape[0], x.shape[1], q.shape[1]
+    unit = x.view(batch, keys, heads, -1)
+    unit = (unit * torch.rsqrt(unit.square().sum(-1, keepdim=True) + 1e-6)).flatten(2)
+    f = F.linear(F.linear(unit, self.down_weight), self.up_weight).transpose(1, 2)
+    kernel = self.convolution_weight[:, None]  # [heads * pairs, 1, width]  #? convolution
+    step = F.conv1d(F.pad(f, (kernel.shape[2] - 1, 0)), kernel, groups=len(f[0]))  #? convolution
+    step = f - F.pad(f, (1, -1))  #? not convolution
+    step = step.view(batch, heads, -1, keys).transpose(2, 3)  # [batch, heads, keys, pairs]
+    step = step + self.log_bias.exp()[:, None]  #? bias
+    gate = F.linear(unit, self.gate_weight, self.gate_bias).sigmoid()  #? gate
+    step = step * gate.transpose(1, 2)[..., None]  #? gate
+    angle = step.double().cumsum(2) * powers(self.base, q.shape[-1], q.device)
+    return turned(self, q, k, v, angle)
+]],
   relative = true,
   summary = "RoPE with angles from the input, summed over the tokens between key and query",
   formula = function(o)

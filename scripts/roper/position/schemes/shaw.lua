@@ -44,6 +44,17 @@ return {
   values = function(self)
     return rows_of(self, self.value), self.clip
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    distance = distances(positions, q).round().clamp(-self.clip, self.clip)
+    index = (distance + self.clip).long().expand(q.shape[0], q.shape[1], -1, -1)
+
+    def add(weights):  # first the sum of the weights at each distance
+        sums = weights.new_zeros(*weights.shape[:3], len(self.value))
+        return sums.scatter_add(-1, index, weights) @ self.value
+
+    return {"products": (q @ self.key.t()).gather(-1, index), "add": add}
+]],
   relative = true,
   summary = "a trained vector for each distance is added to keys and values",
   formula = "sᵢⱼ = qᵢ · (kⱼ + A^K_c) / √d,   oᵢ = Σⱼ aᵢⱼ (vⱼ + A^V_c),   "

@@ -37,6 +37,12 @@ return {
     local pairs_of = core.cat({ angles:sin():unsqueeze(4), angles:cos():unsqueeze(4) }, 4)
     return x + pairs_of:view { positions:size(1), positions:size(2), self.d_model }:to(x:dtype())
   end,
+  pytorch = [[
+def embed(self, x, positions):
+    theta = powers(self.base, x.shape[-1], x.device)
+    angle = positions[..., None] * theta
+    return x + torch.stack((angle.sin(), angle.cos()), -1).flatten(-2).to(x.dtype)
+]],
   summary = "sines and cosines of the position are added to embeddings",
   formula = "xᵢ ← xᵢ + pᵢ,   p_{i,2t} = sin(i base^(−2t/d)),   p_{i,2t+1} = cos(i base^(−2t/d))",
   source = "Vaswani et al. 2017, section 3.5; RoFormer, Su et al. 2021, eq. 4",

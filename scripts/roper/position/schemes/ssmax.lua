@@ -46,6 +46,13 @@ return {
     local logarithm = visible_keys(positions):maximum(1):log()
     return (self.s:to("float64"):view { self.heads, 1, 1 } * logarithm):to(positions.dtype)
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    def query_scale(seen):
+        return self.s[:, None, None] * seen.sum(-1, keepdim=True).to(q.dtype).log()
+
+    return {"query_scale": query_scale}
+]],
   relative = true,
   summary = "scores grow with the logarithm of the number of visible keys",
   formula = "sᵢⱼ = s_h ln nᵢ qᵢ · kⱼ / √d",

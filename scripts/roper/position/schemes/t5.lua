@@ -66,6 +66,18 @@ return {
       return core.embedding(self.table, bucket:to "int32"):transpose(1, 2)
     end)
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    distance = distances(positions, q)[:, 0]
+    n, buckets = -distance.clamp(max=0), self.buckets  #? causal
+    n, buckets = distance.abs(), self.buckets // 2  #? not causal
+    exact = buckets // 2
+    step = (buckets - exact) / math.log(self.distance / exact)
+    far = (n.clamp(min=exact) / exact).log() * step + exact + 1e-9  # 1e-9: of rounding down
+    bucket = torch.where(n < exact, n.floor(), far.floor().clamp(max=buckets - 1))
+    bucket = bucket + buckets * (distance > 0)  #? not causal
+    return {"bias": self.table[bucket.long()].permute(0, 3, 1, 2)}
+]],
   relative = true,
   summary = "a trained bias for each head and bucket of distances is added",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + table[bucket(i − j), h]",

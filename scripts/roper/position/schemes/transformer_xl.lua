@@ -41,6 +41,14 @@ return {
     end, self.clip)
     return { by_distance, (k * u):sum(4):unsqueeze(3) * positions.scale }
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    distance = distances(positions, q).round().clamp(-self.clip, self.clip)
+    index = (distance + self.clip).long().expand(q.shape[0], q.shape[1], -1, -1)
+    vectors = self.table.view(2 * self.clip + 1, q.shape[1], -1).permute(1, 2, 0)
+    by_distance = ((q + self.w[:, None]) @ vectors).gather(-1, index)
+    return {"products": by_distance + (k * self.u[:, None]).sum(-1)[:, :, None]}
+]],
   relative = true,
   summary = "products of queries with trained vectors of distance; biases u, w",
   formula = "sᵢⱼ = [(qᵢ + u) · kⱼ + (qᵢ + w) · r_c] / √d,   c = clip(j − i, −clip, clip)",

@@ -39,6 +39,16 @@ return {
       return rotary:rotate(rotary:rotate(v, positions, "v"), positions, "v")
     end }
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    theta = powers(self.base, int(self.fraction * q.shape[-1]), q.device)
+    terms = turned(self, q, k, v, positions[:, None, :, None] * theta)
+    theta = powers(self.base, int(self.value_fraction * v.shape[-1]), q.device)  #? value_fraction
+    angle = positions[:, None, :, None] * theta
+    of_values = turned(self, q, k, v, angle)
+    v = turned(self, q, k, of_values["v"], angle)["v"]  # the mistake: rotated again
+    return {**terms, "v": v, "output": of_values["output"]}
+]],
   mistake = "values are rotated twice",
   summary = "RoPER that rotates values twice",
   formula = equation.text { rotate = "qk", after = "oᵢ = Σⱼ aᵢⱼ R_{2j−i} vⱼ" },

@@ -45,6 +45,12 @@ return {
     local near = positions:distances():abs():lt(self.size)
     return self.sinks > 0 and core.maximum(near, first_keys(self.sinks, positions)) or near
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    hidden = distances(positions, q).abs() >= self.size
+    hidden = hidden & (torch.arange(k.shape[2], device=q.device) >= self.sinks)  #? sinks
+    return {"hidden": hidden}
+]],
   relative = true,
   summary = "a query sees only near keys, and optionally the first ones",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d if |i − j| < size or j < sinks, else −∞",

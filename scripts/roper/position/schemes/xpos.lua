@@ -34,6 +34,15 @@ return {
   describe = function(o)
     return o.rotate:find "[vo]" and "values and output are only rotated: ζ is in the scores alone"
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    rotated = int(self.fraction * q.shape[-1])
+    zeta = (torch.arange(0, rotated, 2, device=q.device).double() / rotated + 0.4) / 1.4
+    gain = zeta ** ((positions - self.centre)[:, None, :, None] / self.span)
+    q, k = magnified(self, q, gain[:, :, -q.shape[2]:]), magnified(self, k, 1 / gain)
+    angle = positions[:, None, :, None] * powers(self.base, rotated, q.device)
+    return turned(self, q, k, v, angle)
+]],
   relative = true,
   summary = "RoPE whose scores decay with the distance",
   formula = function(o)

@@ -86,6 +86,25 @@ return {
     return o.ramp == "turns" and "ramp: linear in the number of rotations, as in the paper"
       or "ramp: linear in the index of the pair, as in the released code and Hugging Face"
   end,
+  pytorch = [[
+def forward(self, q, k, v, positions, x):
+    rotated = int(self.fraction * q.shape[-1])
+    theta = powers(self.base, rotated, q.device)
+    turns = self.trained_length * theta / (2 * math.pi)  #? ramp=turns
+    share = ((self.fast - turns) / (self.fast - self.slow)).clamp(0, 1)  #? ramp=turns
+    low, high = (rotated * math.log(self.trained_length / (2 * math.pi * turns))  #? ramp=pairs
+                 / (2 * math.log(self.base)) for turns in (self.fast, self.slow))  #? ramp=pairs
+    low, high = max(math.floor(low), 0), min(math.ceil(high), rotated - 1)  #? ramp=pairs
+    t = torch.arange(rotated // 2, device=q.device).double()  #? ramp=pairs
+    share = ((t - low) / max(high - low, 0.001)).clamp(0, 1)  #? ramp=pairs
+    theta = (1 - share) * theta + share * theta / self.factor
+    magnitude = self.magnitude  #? magnitude
+    magnitude = 0.1 * math.log(self.factor) + 1  #? not magnitude
+    q, k = q * magnitude, k * magnitude  #? not fraction
+    gain = torch.full_like(theta, magnitude)  #? fraction
+    q, k = magnified(self, q, gain), magnified(self, k, gain)  #? fraction
+    return turned(self, q, k, v, positions[:, None, :, None] * theta)
+]],
   relative = true,
   summary = "RoPE with low frequencies divided by a factor, and larger scores",
   formula = function(o)

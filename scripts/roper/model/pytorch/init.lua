@@ -1,0 +1,181 @@
+--- Writes models as modules of PyTorch that check themselves.
+local arguments = require "roper.options.arguments"
+local checkpoint = require "roper.model.checkpoint"
+local core = require "roper.core"
+local files = require "roper.system.file"
+local model_metadata = require "roper.model.metadata"
+local module_text = require "roper.model.pytorch.module"
+local options_of = require "roper.options.rows"
+local position = require "roper.position"
+local reference = require "roper.model.pytorch.reference"
+local schemes = require "roper.model.pytorch.schemes"
+local settings = require "roper.model.settings"
+local tables = require "roper.base.tables"
+
+local M = {}
+
+-- The options of a Transformer that modules of PyTorch have. `recompute` and `length` change
+-- nothing that the module computes.
+local KNOWN <const> = tables.set { "vocabulary", "d_model", "layers", "heads", "kv_heads", "d_ff",
+  "activation", "feed_forward_bias", "attention_bias", "logits_bias", "norm", "rms_norm",
+  "norm_epsilon", "parallel_residual", "tied", "tied_embeddings", "embedding_scale", "dropout",
+  "position", "recompute", "length" }
+
+-- The options of a model with their defaults.
+local function options_of_model(model)
+  local o = options_of.completed("TransformerOptions", checkpoint.options(model))
+  for _, row in ipairs(options_of.rows "TransformerOptions") do
+    local name = row[1]
+    if not KNOWN[name] and o[name] ~= row[3] then
+      error(("export_pytorch: option %s: expected its default, got %s, which modules of PyTorch "
+        .. "do not have yet"):format(name, options_of.shown(o[name])), 0)
+    end
+  end
+  o.d_ff, o.kv_heads = o.d_ff or 4 * o.d_model, o.kv_heads or o.heads
+  o.norm_epsilon = o.norm_epsilon or 1e-5
+  for _, name in ipairs { "attention_bias", "feed_forward_bias", "logits_bias" } do
+    o[name] = o[name] or "all"
+  end
+  for _, name in ipairs { "rms_norm", "tied_embeddings", "parallel_residual", "tied" } do
+    o[name] = o[name] or false
+  end
+  o.embedding_scale = o.embedding_scale or o.tied_embeddings and o.d_model ^ 0.5 or 1
+  return o
+end
+
+-- Raises an error if the options of a model do not describe it.
+local function check_unchanged(model)
+  local changed = tables.joined(settings.replaced(model), tables.map(settings.changed(model),
+    function(setting) return setting[1] end))
+  if changed[1] then
+    error(("export_pytorch: expected a model as its options create it, got one with other %s; "
+      .. "create it with these options, or write its module by hand"):format(
+      table.concat(changed, ", ")), 0)
+  end
+end
+
+-- The schemes of the layers, and after how many layers they repeat.
+local function layers_of(model, o)
+  local context = { dim = o.d_model // o.heads, heads = o.heads, d_model = o.d_model,
+    length = o.length }
+  local choices, parameters = schemes.named(o.position), model:named_parameters()
+  local layers, of_scheme = {}, {}
+  for i, layer in ipairs(model.layers) do
+    local scheme = layer.attention.position
+    local prefix = ("layers.%d.attention.position."):format(i)
+    local key = scheme or "none"
+    of_scheme[key] = of_scheme[key] or schemes.of(scheme, choices[(i - 1) % #choices + 1],
+      context, parameters, prefix, true)
+    layers[i] = { scheme = scheme, parts = of_scheme[key] }
+  end
+  return layers, math.min(#choices, #layers)
+end
+
+-- The number of positions that the schemes have; nil if it is not limited.
+local function length_of(layers)
+  local length
+  for _, layer in ipairs(layers) do
+    for _, one in ipairs(layer.parts) do
+      length = one.name == "learned" and one.options.length or length
+    end
+  end
+  return length
+end
+
+-- The tensors of schemes that are not trained, by the names of the module.
+local function constants_of(layers)
+  local tensors = {}
+  for i, layer in ipairs(layers) do
+    for p, one in ipairs(layer.parts) do
+      for name, tensor in pairs(one.constants) do
+        local path = #layer.parts > 1 and ("parts.%d.%s"):format(p, name) or name
+        tensors[("layers.%d.attention.position.%s"):format(i, path)] = tensor:detach():contiguous()
+      end
+    end
+  end
+  return tensors
+end
+
+-- The texts of tokens for config.json; nil without texts, or if one is not UTF-8.
+local function written_tokens(list, count)
+  if list and #list ~= count then
+    error(("export_pytorch: option tokens: expected %d, one for each token of the model, got %d")
+      :format(count, #list), 0)
+  end
+  for i, text in ipairs(list or {}) do
+    arguments.check("export_pytorch", "option tokens: element " .. i, "string", text)
+    if not utf8.len(text) then
+      return nil
+    end
+  end
+  return list and core.json_array(table.move(list, 1, #list, 1, {}))
+end
+
+options_of.define("ExportPytorchOptions", {
+  { "tokens", "table?", nil, "the text of each token, for the field `tokens` of config.json, which "
+    .. "is left out if a text is not UTF-8", type = "string[]" },
+})
+
+--- Writes a Transformer as a module of PyTorch: a folder with `model.py`, which needs PyTorch 1.13
+--- or later and nothing else, `config.json`, `model.safetensors` and `check.safetensors`.
+--- `python model.py --check` compares logits, loss, gradients and a completion with those that
+--- roper computed, and exits with 1 if they differ. The module contains only what the model has:
+--- its norm, its activation and its position scheme. `roper.load` and `--from` read the weights
+--- that it saves after training.
+---
+--- A position scheme of your own can bring its text in PyTorch (`pytorch`, see `?Scheme`).
+--- Otherwise, the module contains a function to fill in.
+---
+--- Errors: the model is not a Transformer, or its options do not describe it; the folder exists and
+--- is not empty, or cannot be written.
+---
+---     > model = roper.nn.Transformer{vocabulary = 8, d_model = 8, heads = 2}
+---     > folder = os.tmpname()
+---     > os.remove(folder);
+---     > roper.export_pytorch(model, folder)
+---     > roper.load(folder .. "/model.safetensors"):count() == model:count()
+---     true
+---@param model Transformer
+---@param folder string new or empty
+---@param options? ExportPytorchOptions
+function M.export_pytorch(model, folder, options)
+  arguments.check("export_pytorch", "model", "module", model, "folder", "string", folder)
+  local given = options_of.check("export_pytorch", options, options_of.rows "ExportPytorchOptions")
+  if getmetatable(model).options_class ~= "TransformerOptions" then
+    error(("export_pytorch: expected a Transformer, got %s; write its forward by hand"):format(
+      options_of.shown(model)), 2)
+  end
+  local tokens = written_tokens(given.tokens, checkpoint.options(model).vocabulary)
+  if files.names(folder)[1] then
+    error(("export_pytorch: expected a new or empty folder, got %s, which contains %s"):format(
+      folder, files.names(folder)[1]), 2)
+  end
+  check_unchanged(model)
+  local o = options_of_model(model)
+  if o.tied_embeddings and model.logits.weight ~= model.embedding.weight then
+    error("export_pytorch: expected tied embeddings, as the options of the model say, got two "
+      .. "weights", 2)
+  end
+  local layers, cycle = layers_of(model, o)
+  local known, dtype = reference.of(model, layers, length_of(layers))
+  local about = type(o.position) == "string" and o.position
+    or position.canonical(settings.plain(o.position))
+  local text = module_text.of { options = o, layers = layers, cycle = cycle, position = about,
+    dtype = dtype }
+  local config = { tokens = tokens, metadata = model_metadata.of(model) }
+  for _, name in ipairs { "vocabulary", "d_model", "layers", "heads", "kv_heads", "d_ff",
+    "norm_epsilon", "dropout" } do
+    config[name] = o[name]
+  end
+  files.make(folder)
+  files.write(folder .. "/model.py", text)
+  files.write(folder .. "/config.json", core.json_encode(config, { indent = 2 }) .. "\n")
+  checkpoint.save_model(folder .. "/model.safetensors", model)
+  core.save_safetensors(folder .. "/check.safetensors", known)
+  local constants = constants_of(layers)
+  if next(constants) then
+    core.save_safetensors(folder .. "/constants.safetensors", constants)
+  end
+end
+
+return M

@@ -1,0 +1,27 @@
+class Attention(nn.Module):
+    def __init__(self, config@position_argument@):
+        super().__init__()
+        width, self.dim = config["d_model"], config["d_model"] // config["heads"]
+        shared = self.dim * config["kv_heads"]  #? grouped
+        self.query = nn.Linear(width, width@qkv_bias@)
+        self.key = nn.Linear(width, @shared@@qkv_bias@)
+        self.value = nn.Linear(width, @shared@@qkv_bias@)  #? not tied
+        self.output = nn.Linear(width, width@output_bias@)
+        self.position = position  #? scheme
+        self.dropout = config["dropout"]  #? dropout
+
+    def forward(self, x, positions, cache=None):
+        q, k, v = (linear(x).unflatten(-1, (-1, self.dim)).transpose(1, 2)  #? not tied
+                   for linear in (self.query, self.key, self.value))  #? not tied
+        q, k = (linear(x).unflatten(-1, (-1, self.dim)).transpose(1, 2)  #? tied
+                for linear in (self.query, self.key))  #? tied
+        v = k  #? tied
+        if cache is not None:  # of earlier tokens
+            for name, new, axis in (("k", k, 2), ("v", v, 2)@cached_input@):
+                cache[name] = torch.cat((cache[name], new), axis) if name in cache else new
+            k, v = cache["k"], cache["v"]  #? not reads_x
+            k, v, x = cache["k"], cache["v"], cache["x"]  #? reads_x
+        k, v = (y.repeat_interleave(q.shape[1] // y.shape[1], 1) for y in (k, v))  #? grouped
+        terms = self.position(q, k, v, positions, x)  #? scheme
+        o = attend(q, k, v@terms@@dropout_now@)
+        return self.output(o.transpose(1, 2).flatten(2))
