@@ -1,4 +1,5 @@
 local assert = require("luassert")
+local busted = require("busted")
 local roper = require("roper")
 local tables = require("roper.base.tables")
 
@@ -159,6 +160,31 @@ function M.floors(make, cases, most)
     assert.is_true(math.abs(nats - case.nats) <= 4 * error + 1e-12,
                    ("%s: %.16g +- %g, expected %.16g"):format(task, nats, error, case.nats))
   end
+end
+
+--- The tests of a task whose answers have one right text.
+---@param name string
+---@param problem function as for `rows`
+---@param floors table[] as for `floors`
+---@param options? {batch: table, graded: table} options of the tasks of batches and grades
+function M.specify(name, problem, floors, options)
+  options = options or {}
+  local make = roper.tasks[name]
+  busted.describe(name, function()
+    busted.it("packs whole problems into rows, and marks their answers", function()
+      for seed = 1, 5 do
+        M.rows(make(tables.merged(options.batch, { seed = seed })), 40, problem)
+      end
+    end)
+
+    busted.it("rejects every corruption of an answer", function()
+      M.grades(make(tables.merged(options.graded, { seed = 5 })), 10)
+    end)
+
+    busted.it("has floors that agree with listing every row, and with other code", function()
+      M.floors(make, floors)
+    end)
+  end)
 end
 
 return M

@@ -11,6 +11,8 @@ local function problem(text, at)
   return assert.truthy(text:match("^%l+$", at)), ""
 end
 
+checks.specify("copy", problem, golden.copy_floors)
+
 describe("copy:answer", function()
   it("repeats the string", function()
     local task = roper.tasks.copy()
@@ -23,14 +25,6 @@ describe("copy:answer", function()
     assert.equal("abce#", task:answer("abce>"))
     checks.refuses(task, "copy: expected a question .* of 1 to 4 letters from a to e",
       { ">", "abcde>", "abf>", "abc", "abc>#", "abc>a", "ab c>", "ABC>", "a>b>" })
-  end)
-end)
-
-describe("copy:batch", function()
-  it("packs whole problems and marks the string and its stop sign", function()
-    for seed = 1, 5 do
-      checks.rows(roper.tasks.copy({ seed = seed }), 40, problem)
-    end
   end)
 end)
 
@@ -47,18 +41,6 @@ describe("copy:question", function()
     end
     checks.uniform(lengths, 13)
     checks.uniform(letters, 4)
-  end)
-end)
-
-describe("copy:grade", function()
-  it("rejects every corruption", function()
-    checks.grades(roper.tasks.copy({ seed = 5 }), 10)
-  end)
-end)
-
-describe("copy:floor", function()
-  it("agrees with listing every row, and with an independent computation", function()
-    checks.floors(roper.tasks.copy, golden.copy_floors)
   end)
 end)
 

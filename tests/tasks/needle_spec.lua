@@ -5,9 +5,7 @@ local roper = require("roper")
 local make <const> = roper.tasks.needle
 
 -- Distances from 5 to 11.
-local function near(seed)
-  return make({ distance = 5, spread = 6, before = 2, alphabet = 4, length = 100, seed = seed })
-end
+local NEAR <const> = { distance = 5, spread = 6, before = 2, alphabet = 4, length = 100, seed = 1 }
 
 local function problem(text, at)
   local before, key, value, after, asked = text:match("^([a-d]*)(%u)(%d)([a-d]*)%?(%u)", at)
@@ -19,6 +17,8 @@ local function problem(text, at)
   assert.is_true(#before >= 2 and #before <= 8)
   return before .. key .. value .. after .. "?" .. asked, value
 end
+
+checks.specify("needle", problem, golden.needle_floors, { batch = NEAR, graded = { spread = 9 } })
 
 describe("needle:answer", function()
   it("is the value of the fact", function()
@@ -42,14 +42,8 @@ describe("needle:answer", function()
 end)
 
 describe("needle:batch", function()
-  it("packs whole problems and marks the value in the answer", function()
-    for seed = 1, 5 do
-      checks.rows(near(seed), 40, problem)
-    end
-  end)
-
   it("has answers at the given distances only, each equally often", function()
-    local task = near(1)
+    local task = make(NEAR)
     local _, sources = task:explain((task:batch(400)))
     local distances = {}
     for _, row in ipairs(sources:totable()) do
@@ -82,12 +76,6 @@ describe("needle:question", function()
   end)
 end)
 
-describe("needle:grade", function()
-  it("rejects every corruption", function()
-    checks.grades(make({ spread = 9, seed = 5 }), 10)
-  end)
-end)
-
 describe("needle:explain", function()
   it("rejects rows with another answer, question, filler or place of the fact", function()
     checks.explains(make({ distance = 4, spread = 2, before = 1, alphabet = 3 }),
@@ -95,12 +83,6 @@ describe("needle:explain", function()
         "abK7ca?K8", "abK7ca?Kb", "abK7ca?L", "abK7ca?7", "abK7caaK", "abK7c?K", "abK7cA",
         "abK7c7", "abKa", "abKK", "ab7", "ab?", "abca", "K7", "?",
       })
-  end)
-end)
-
-describe("needle:floor", function()
-  it("agrees with listing every row, and with an independent computation", function()
-    checks.floors(make, golden.needle_floors)
   end)
 end)
 

@@ -28,6 +28,8 @@ local function problem(text, at)
   return first .. key, values[key]
 end
 
+checks.specify("recall", problem, golden.recall_floors)
+
 describe("recall:answer", function()
   it("is the value of the key", function()
     local task = roper.tasks.recall()
@@ -47,12 +49,6 @@ describe("recall:answer", function()
 end)
 
 describe("recall:batch", function()
-  it("packs whole problems and marks the requested values", function()
-    for seed = 1, 5 do
-      checks.rows(roper.tasks.recall({ seed = seed }), 40, problem)
-    end
-  end)
-
   it("asks for every key once", function()
     local task = roper.tasks.recall({ length = 400 })
     local text = task:decode(task:batch(1)[1])
@@ -95,18 +91,6 @@ describe("recall:question", function()
     checks.uniform(values, 10)
     checks.uniform(places, 4)
     checks.uniform(orders, 4)
-  end)
-end)
-
-describe("recall:grade", function()
-  it("rejects every corruption", function()
-    checks.grades(roper.tasks.recall({ seed = 5 }), 10)
-  end)
-end)
-
-describe("recall:floor", function()
-  it("agrees with listing every row, and with an independent computation", function()
-    checks.floors(roper.tasks.recall, golden.recall_floors)
   end)
 end)
 

@@ -13,6 +13,9 @@ local function problem(text, at)
   return assert.truthy(text:match("^[%l.]+$", at)), ""
 end
 
+checks.specify("selective_copy", problem, golden.selective_floors, {
+  batch = { letters = 5, filler = 15 }, graded = { letters = 6 } })
+
 describe("selective_copy:answer", function()
   it("repeats the letters in order", function()
     local task = roper.tasks.selective_copy({ letters = 3, filler = 4 })
@@ -28,15 +31,6 @@ describe("selective_copy:answer", function()
         "..b.a..>", "..b.abb>", "..b.a.b", "..b.a.b>#", "..b.a.b>b", "..b.a.f>", "..b>a.b>",
         "..b.a.b.>", ".b.a.b>", "..b.a.B>", "#.b.a.b>", ">",
       })
-  end)
-end)
-
-describe("selective_copy:batch", function()
-  it("packs whole problems and marks the copied letters and the stop character", function()
-    for seed = 1, 5 do
-      local task = roper.tasks.selective_copy({ letters = 5, filler = 15, seed = seed })
-      checks.rows(task, 40, problem)
-    end
   end)
 end)
 
@@ -56,12 +50,6 @@ describe("selective_copy:question", function()
   end)
 end)
 
-describe("selective_copy:grade", function()
-  it("rejects every corruption", function()
-    checks.grades(roper.tasks.selective_copy({ letters = 6, seed = 5 }), 10)
-  end)
-end)
-
 describe("selective_copy:explain", function()
   it("rejects rows with another answer, separator or number of letters", function()
     checks.explains(roper.tasks.selective_copy({ letters = 3, filler = 4, alphabet = 4 }),
@@ -69,12 +57,6 @@ describe("selective_copy:explain", function()
         "..b.a.b>bbb", "..b.a.b>aab", "..b.a.b>b.", "..b.a.b>ba#", "..b.a.b>babb", "..b.a.b>bab>",
         "..b.a.b#b", "..b.a.bb", "..b.a..", "..b.abb", "..b>a.b", "baba", ".....",
       })
-  end)
-end)
-
-describe("selective_copy:floor", function()
-  it("agrees with listing every row, and with an independent computation", function()
-    checks.floors(roper.tasks.selective_copy, golden.selective_floors)
   end)
 end)
 

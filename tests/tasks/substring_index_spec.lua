@@ -24,6 +24,8 @@ local function problem(text, at)
   return assert.truthy(text:match("^%?s?=?'?%l*'?;? ?s?%[?%d*:?%]?=?=?$", at)), ""
 end
 
+checks.specify("substring_index", problem, golden.index_floors)
+
 describe("substring_index:answer", function()
   it("writes the study's examples to the letter", function()
     local task = roper.tasks.substring_index({})
@@ -53,14 +55,6 @@ describe("substring_index:answer", function()
   end)
 end)
 
-describe("substring_index:batch", function()
-  it("packs whole problems and marks the suffix, its quote and the stop sign", function()
-    for seed = 1, 5 do
-      checks.rows(roper.tasks.substring_index({ seed = seed }), 40, problem)
-    end
-  end)
-end)
-
 describe("substring_index:question", function()
   it("draws letters and indices uniformly", function()
     local task = roper.tasks.substring_index({ seed = 1 })
@@ -74,18 +68,6 @@ describe("substring_index:question", function()
     end
     checks.uniform(indices, 13)
     checks.uniform(letters, 26)
-  end)
-end)
-
-describe("substring_index:grade", function()
-  it("rejects every corruption", function()
-    checks.grades(roper.tasks.substring_index({ seed = 5 }), 10)
-  end)
-end)
-
-describe("substring_index:floor", function()
-  it("agrees with listing every row, and with an independent computation", function()
-    checks.floors(roper.tasks.substring_index, golden.index_floors)
   end)
 end)
 
