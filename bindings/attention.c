@@ -128,24 +128,28 @@ static RpAttentionOptions read_linear_options(lua_State *L, const char *function
   return result;
 }
 
+/* Push the output for tensors at 1 to 3 and the scheme at 4. */
+static int push_output(lua_State *L, RpAttentionOptions *options)
+{
+  RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
+  options->rotary = optional_rotary(L, 4);
+  *slot = rp_op_attention(q, k, v, options);
+  return rpl_return_tensor(L, slot);
+}
+
 /* attention(q, k, v, options) -> output [, weights] */
 static int attention(lua_State *L)
 {
   rpl_check_count(L, "attention", 4);
   bool has_weights = false;
   RpAttentionOptions options = read_options(L, "attention", 4, &has_weights);
-  RpTensor **weights = has_weights ? rpl_new_tensor(L) : NULL;
-  RpTensor **slot = rpl_new_tensor(L);
-  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
-  options.rotary = optional_rotary(L, 4);
-  *slot = rp_op_attention(q, k, v, &options);
-  if (*slot == NULL || weights == NULL)
-    return rpl_return_tensor(L, slot);
-  *weights = rp_attention_weights(q, k, &options);
-  if (*weights == NULL)
-    return rpl_raise(L);
-  rpl_return_tensor(L, slot);
-  lua_insert(L, -2);
+  push_output(L, &options);
+  if (!has_weights)
+    return 1;
+  RpTensor **weights = rpl_new_tensor(L);
+  *weights = rp_attention_weights(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2), &options);
+  rpl_return_tensor(L, weights);
   return 2;
 }
 
@@ -161,11 +165,7 @@ static int attention_sums(lua_State *L)
   RpAttentionOptions options = read_options(L, "attention", 4, &has_weights);
   options.least = least;
   options.sums = count;
-  RpTensor **slot = rpl_new_tensor(L);
-  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
-  options.rotary = optional_rotary(L, 4);
-  *slot = rp_op_attention(q, k, v, &options);
-  return rpl_return_tensor(L, slot);
+  return push_output(L, &options);
 }
 
 /* attention_weights(q, k, options) */
@@ -205,11 +205,7 @@ static int linear_attention(lua_State *L)
 {
   rpl_check_count(L, "linear_attention", 4);
   RpAttentionOptions options = read_linear_options(L, "linear_attention", 4);
-  RpTensor **slot = rpl_new_tensor(L);
-  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
-  options.rotary = optional_rotary(L, 4);
-  *slot = rp_op_attention(q, k, v, &options);
-  return rpl_return_tensor(L, slot);
+  return push_output(L, &options);
 }
 
 /* oracle_linear_attention(q, k, v, options) -> output, weights; float64 */
