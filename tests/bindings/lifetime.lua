@@ -114,7 +114,7 @@ for name in ("backward differentiable enable_grad is_parameter no_grad parameter
   .. " __add __sub __mul __div __mod __pow __unm __le __close __gc" -- as add, ...; they close
   .. " __bor __bxor __bnot reshape" -- as __band, view
   .. " arange linspace eye full ones zeros rand randint randn seed random_state" -- no tensor
-  .. " corpus_create corpus_open create_file flush_file folder_names hash lock"
+  .. " corpus_create corpus_open create_file flush_file folder_names hash lock pattern"
   .. " random_below random_permuted write_file" -- nor these
   .. " character_width hint nearest" -- texts
   .. " gradient_sum ranks_combine ranks_join ranks_leave" -- errors without other processes
