@@ -5,7 +5,7 @@ local M = {}
 
 ---@class PlanRow
 ---@field [1] string a lesson
----@field steps integer[] the numbers of its steps
+---@field steps (string|integer)[] the titles of its steps, or their numbers
 ---@field minutes integer
 ---@field does string prose: what the class does
 ---@field late? string prose: what to leave out if it is late
@@ -14,39 +14,65 @@ local M = {}
 --- The plan of a class of 90 minutes.
 ---@type PlanRow[]
 M.CLASS = {
-  { "ten-minutes", steps = { 1 }, minutes = 8,
+  { "ten-minutes", steps = { "The wish: scores that depend on distance" }, minutes = 8,
     does = [[Show the sentence that moves. Drag it, then pull one word away. Everyone writes down
       what stays and what changes, for each of the four methods. Compare with a neighbor.]] },
-  { "ten-minutes", steps = { 2, 3, 4 }, minutes = 14,
+  { "ten-minutes", steps = { "First try: the position as a number",
+      "Second try: binary digits", "Third try: waves, added" }, minutes = 14,
     does = [[Three tries at a better score. For each, everyone writes down an answer, then vote with
       hands, then show the figure. Who was wrong says what they thought.]],
-    late = "Leave out step 3, the binary digits.", saves = 4 },
-  { "rotation", steps = { 1, 2 }, minutes = 15,
+    late = "Leave out the second try, the binary digits.", saves = 4 },
+  { "rotation", steps = { "By hand, in degrees", "By position" }, minutes = 14,
     does = [[On paper, each alone: rotate $(2, 1)$ by 90 degrees and $(3, 4)$ by 180 degrees, and
       draw both. Then show the arrow that rotates with its position, and halve $θ$.]],
-    late = "Leave out question 2.2.", saves = 3 },
-  { "rotation", steps = { 5, 6 }, minutes = 10,
+    late = "Leave out the last question, on a full turn.", saves = 3 },
+  { "rotation", steps = { "Rotating back", "What a rotation leaves unchanged" }, minutes = 9,
     does = [[In pairs: one rotates both arrows and computes the dot product, the other rotates only
       one of them. Compare the two numbers. This is the whole idea of RoPE.]],
-    late = "Leave out step 5 and say its result: only the sines change sign.", saves = 4 },
-  { "relative-score", steps = { 1, 2 }, minutes = 15,
-    does = [[Prove it together at the board: rotate both arrows back by $m$. Then each alone answers
-      2.1, and in pairs 2.2. Ask in which direction the key has been rotated.]],
-    late = "Skip the line with complex numbers and question 2.3.", saves = 4 },
-  { "relative-score", steps = { 4 }, minutes = 5,
+    late = "Leave out the first of the two steps and say its result: only the sines change sign.",
+    saves = 4 },
+  { "relative-score", steps = { "The goal", "The same with arrows" }, minutes = 14,
+    does = [[Prove it together at the board: rotate both arrows back by $m$. Then everyone answers
+      the questions, first alone, then in pairs. Ask in which direction the key is rotated.]],
+    late = "Skip the line with complex numbers and the last question.", saves = 4 },
+  { "relative-score", steps = { "Shift the text" }, minutes = 4,
     does = [[Vote, then move all tokens of the figure together. Choose "only queries" and move them
       again.]],
-    late = "Leave it out: the proof says the same.", saves = 5 },
-  { "relative-distance", steps = { 1, 2, 3 }, minutes = 13,
+    late = "Leave it out: the proof says the same.", saves = 4 },
+  { "relative-distance", steps = { "What RoPE omits", "Three values, rotated forward",
+      "Added up and rotated back" }, minutes = 12,
     does = [[Ask what the output does not know yet, although the scores know all distances. Add up
       the three rotated values on the board, tip to tail, and rotate the sum back.]],
-    late = "Show the figure of step 3 instead of drawing it.", saves = 4 },
-  { "relative-distance", steps = { 10 }, minutes = 10,
-    does = [[Everyone answers 10.2 to 10.5 alone, saves the answers to a file and hands it in. Talk
-      about 10.5 at the end: why a difference needs one rotation forward and one back.]],
-    late = "Leave 10.4 and 10.5 for homework: the page of answers keeps what was typed.",
-    saves = 5 },
+    late = "Show the last figure instead of drawing it.", saves = 4 },
+  { "relative-distance", steps = { "The whole derivation in one line" }, minutes = 6,
+    does = [[Vote on the question, then let the line change, one change at a time. Before each, ask
+      what it does to the arrows.]],
+    late = "Show all changes at once.", saves = 3 },
+  { "relative-distance", steps = { "In the library, and the minus sign" }, minutes = 9,
+    does = [[Everyone answers alone on the page for answers, saves it to a file and hands it in. End
+      with the last question: why a difference needs one rotation forward and one back.]],
+    late = "Leave the last two for homework: the page for answers keeps what was typed.",
+    saves = 4 },
 }
+
+--- A plan with the numbers of its steps.
+---
+--- Errors: a lesson has no step with a title of the plan.
+---@param rows PlanRow[]
+---@param lessons table<string, table> by name
+---@return PlanRow[]
+function M.numbered(rows, lessons)
+  return tables.map(rows, function(row)
+    local numbers = {}
+    for number, step in ipairs(lessons[row[1]].steps) do
+      numbers[step.title], numbers[number] = number, number
+    end
+    return tables.merged(row, { steps = tables.map(row.steps, function(step)
+      return numbers[step] or error(('lesson: %s has no step "%s"; change the plan in path.lua')
+        :format(row[1], step), 0)
+    end) })
+  end)
+end
 
 --- The lessons of a plan, in its order.
 ---@param rows PlanRow[]

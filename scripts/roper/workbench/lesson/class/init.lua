@@ -74,10 +74,11 @@ end
 ---@param folder string created if it does not exist
 ---@return string index path of the index page
 function M.write(lessons, folder)
-  local by_name, rows = {}, lessons[2] and paths.CLASS or paths.of_lesson(lessons[1])
+  local by_name = {}
   for _, lesson in ipairs(lessons) do
     by_name[lesson.name] = lesson
   end
+  local rows = lessons[2] and paths.numbered(paths.CLASS, by_name) or paths.of_lesson(lessons[1])
   local chosen = tables.map(paths.lessons(rows), function(name) return by_name[name] end)
   local title = lessons[2] and ("RoPE and RoPER in %d minutes"):format(paths.minutes(rows))
     or prose.line(lessons[1].title)
