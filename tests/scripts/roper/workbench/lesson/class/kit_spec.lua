@@ -100,6 +100,23 @@ describe("the kit of a class", function()
     assert.equal("", count_in("forged"))
   end)
 
+  browser.it("has pages that fit on phones, whose controls have names", function(path)
+    local pages, names = {}, { "index", "plan", "answers", "questions", "handout",
+      "handout-answers" }
+    for i, name in ipairs(names) do
+      pages[i] = { read(name .. ".html"), [[addEventListener("load", () => {
+        const controls = [...document.querySelectorAll("input, select, textarea, button")];
+        const isNamed = (one) => one.ariaLabel || one.textContent || one.labels?.length;
+        document.body.textContent = [document.documentElement.scrollWidth <= innerWidth,
+          controls.every(isNamed), controls.length].join(" ");
+      });]], width = 360, height = 800 }
+    end
+    for i, document in ipairs(browser.load_all(path, pages)) do
+      local state = document:match("<body[^>]*>(.-)</body>")
+      assert.equal(names[i] == "answers" and "true true 19" or "true true 0", state, names[i])
+    end
+  end)
+
   it("does not contain the answers in the page for answers", function()
     local text = read("answers.html")
     for _, step in ipairs(rotation.steps) do
