@@ -116,13 +116,12 @@ for name in ("backward differentiable enable_grad is_parameter no_grad parameter
   .. " arange linspace eye full ones zeros rand randint randn seed random_state" -- no tensor
   .. " corpus_create corpus_open create_file flush_file folder_names hash lock pattern"
   .. " random_below random_permuted write_file" -- nor these
-  .. " character_width hint nearest" -- texts
+  .. " character_width hint nearest pattern" -- texts
   .. " gradient_sum ranks_combine ranks_join ranks_leave" -- errors without other processes
   .. " is_recording json_array json_decode json_encode load load_npy load_safetensors save"
   .. " interrupt_call interrupt_clear interrupt_defer interrupt_disable interrupt_enable"
   .. " interrupt_wait interrupted machine matmul_precision memory memory_fail_after memory_limit"
-  .. " memory_trim output_kept prepare_readline terminal_size threads"
-  .. " character_width"):gmatch "%S+" do
+  .. " memory_trim output_kept prepare_readline terminal_size threads"):gmatch "%S+" do
   elsewhere[name] = true
 end
 

@@ -59,20 +59,24 @@ describe("any input", function()
     return watch.run("planted", 1, 500, { impatience = 50 })
   end
 
+  -- In several functions, so that some of the inputs call one.
+  local IN_REDUCTIONS <const> = [[
+    for _, name in ipairs { "max", "mean", "min", "prod", "sum" } do roper[name] = %s end]]
+
   it("finds a call that fails inside the library", function()
-    local result = with_fault("calls",
-      "roper.sum = load('local x return x.y', '@scripts/roper/planted.lua')")
+    local result = with_fault("calls", IN_REDUCTIONS:format(
+      "load('local x return x.y', '@scripts/roper/planted.lua')"))
     assert.is_true(#result.findings > 0)
     for _, finding in ipairs(result.findings) do
-      assert.matches("roper%.sum", finding.line)
+      assert.matches("roper%.[mps]", finding.line)
       assert.matches("planted.lua:1: attempt to index a nil value", finding.problem)
     end
   end)
 
   it("finds a call that ends the process", function()
-    local result = with_fault("calls", "function roper.sum() os.exit(3) end")
+    local result = with_fault("calls", IN_REDUCTIONS:format("function() os.exit(3) end"))
     assert.matches("^ended with status 3", result.problem)
-    assert.matches("roper%.sum", result.line)
+    assert.matches("roper%.[mps]", result.line)
   end)
 
   it("finds a reader with a wrong value, one that fails and one that does not end", function()

@@ -74,13 +74,23 @@ local function linked(kind)
   return parts
 end
 
--- The type, default and meaning of a parameter: "tensor [n, n], optional: the rest". The class of
--- options that are listed below is shown as "table".
+-- Is a type a class, or one of several?
+local function is_class(kind)
+  for name in kind:gmatch "[^|]+" do
+    if not sources.classes()[name] then
+      return false
+    end
+  end
+  return true
+end
+
+-- The type, default and meaning of a parameter: "tensor [n, n], optional: the rest". The classes of
+-- options that are listed below are shown as "table".
 local function description(parameter, is_listed)
   local shape, text = parameter.text:match "^(%b[])[,:;]?%s*(.*)$"
   text = text or parameter.text
   local is_kind = text:find "^of " and not parameter.optional -- "tensor of floats"
-  return { is_listed and sources.classes()[parameter.type] and "table" or linked(parameter.type),
+  return { is_listed and is_class(parameter.type) and "table" or linked(parameter.type),
     shape and " " .. shape, parameter.default and { " = ", d.code(parameter.default) }
       or parameter.optional and ", optional", text ~= "" and { is_kind and " " or ": ",
       prose(text) } }
