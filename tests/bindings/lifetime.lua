@@ -116,7 +116,7 @@ for name in ("backward differentiable enable_grad is_parameter no_grad parameter
   .. " arange linspace eye full ones zeros rand randint randn seed random_state" -- no tensor
   .. " corpus_create corpus_open create_file flush_file folder_names hash lock pattern"
   .. " random_below random_permuted write_file" -- nor these
-  .. " character_width hint nearest pattern" -- texts
+  .. " character_width hint nearest" -- texts
   .. " gradient_sum ranks_combine ranks_join ranks_leave" -- errors without other processes
   .. " is_recording json_array json_decode json_encode load load_npy load_safetensors save"
   .. " interrupt_call interrupt_clear interrupt_defer interrupt_disable interrupt_enable"
