@@ -47,6 +47,7 @@ class Cell {
     this.claims = [...this.section.querySelectorAll("p.claim[data-source]")];
     this.recorded = this.claims.map((claim) => claim.innerHTML);
     this.figure = this.section.querySelector("figure[data-source]");
+    this.played = this.section.querySelector("figure.play");
     this.drawn = this.figure?.querySelector("svg");
     this.printed =
       [...listing.querySelectorAll("samp")].map((sample) => sample.textContent).join("");
@@ -119,6 +120,10 @@ class Cell {
     if (this.printed) this.output.text(this.printed);
     this.claims.forEach((claim, i) => claim.innerHTML = this.recorded[i]);
     if (this.drawn) this.figure.querySelector("svg").replaceWith(this.drawn);
+    if (this.played?.dataset.given) {
+      const detail = JSON.parse(this.played.dataset.given);
+      this.played.dispatchEvent(new CustomEvent("data", {detail}));
+    }
     this.say("");
     if (below) spoilBelow(this);
   }
@@ -190,6 +195,16 @@ class Cell {
       made.setAttribute("aria-label", old.getAttribute("aria-label") ?? "");
       old.replaceWith(made);
     }
+    await this.#feed();
+  }
+
+  // Shows data of the session in the interactive figure, if it has some.
+  async #feed() {
+    const source = this.played && JSON.parse(this.played.dataset.play).data;
+    if (!source) return;
+    const {data, error} = await session.lesson({data: source});
+    if (error) this.output.error(`The figure has no data: ${error}`);
+    else this.played.dispatchEvent(new CustomEvent("data", {detail: data}));
   }
 }
 

@@ -294,5 +294,85 @@ return roper.lesson {
           { "slower:thetas()[32]:item() > rope:thetas()[32]:item() * 0.999",
             "That is as slow as `rope`. Pass another base: `base = ...`." },
           "$θ_t$ is $base^(-2t/d)$. Which base makes it smaller?" } } },
+    { title = "A trained head",
+      text = [[
+        The query and the key of a trained head are no ones. The code trains a small model with a
+        single head of 64 features. In rows of random letters, it has to repeat the letter that was
+        8 positions before. The letters themselves do not help: the head must find a distance.
+
+        The query and the key below are the means over all letters. In pair $t$, the angle from the
+        query to the key is $φ_t$. At distance $p$ the key has been rotated by $pθ_t$ less than the
+        query, so the angle is $φ_t - pθ_t$. Training chooses the lengths and the angles, but not
+        the speeds.]],
+      formula = "q · R_{-p} k = Σ_t |q_t| |k_t| cos(φ_t - pθ_t)",
+      predict = {
+        question = "At which distance is the score of the trained head largest?",
+        expect = "8",
+        answer = [[At 8. The head uses a few of its fastest pairs: only their products of lengths
+          are large. A slow pair hardly changes from one position to the next, so it cannot single
+          one out. No fast pair knows the distance alone, because it points towards the query again
+          a few positions later. But their sum has one highest peak.]],
+        hints = { { "it == 0", "That is the score of the letter itself. Which letter is needed?" },
+          { "it == 7 or it == 9", "Close. How far back is the letter that is to be repeated?" },
+          { "it == 64 or it == 32", "That is a number of features. Which distance is needed?" },
+          "Which distance does the task ask for?" } },
+      code = [[
+        lag = 8
+        function letter_rows(count)
+          local letters = roper.randint(0, 7, {count, 48})
+          local answers = letters:roll(lag, 2)
+          answers[{{}, {1, lag}}] = -1          -- none for the first ones
+          return letters, answers
+        end
+        model = roper.nn.Transformer{vocabulary = 8, d_model = 64, layers = 1,
+          heads = 1, position = "rope"}
+        adam = roper.optim.Adam{rate = 0.01}
+        for step = 1, 100 do
+          local letters, answers = letter_rows(16)
+          model:zero_gradients()
+          loss = roper.cross_entropy(model(letters), answers)
+          loss:backward()
+          adam:step(model:parameters())
+        end
+        loss:item()
+        layer = model.layers[1]
+        all_letters = roper.arange(0, 8):to("int32")
+        x = layer.attention_norm(model.embedding(all_letters))
+        function mean_of(y) return y:mean(1, true):detach():to("float64") end
+        q = mean_of(layer.attention.query(x))
+        k = mean_of(layer.attention.key(x))
+        hands = {}                    -- of pair t, features t and t + 32
+        for t = 1, 32 do
+          local a, b = q[1][t]:item(), q[1][t + 32]:item()
+          local c, d = k[1][t]:item(), k[1][t + 32]:item()
+          local length = math.sqrt(a * a + b * b) * math.sqrt(c * c + d * d)
+          hands[t] = {length, math.atan(a * d - b * c, a * c + b * d)}
+        end
+        function trained_score(p) return (q * rope:rotate(k, -p)):sum():item() end
+        speeds = rope:thetas():totable()
+        sum = 0
+        for t, hand in ipairs(hands) do
+          sum = sum + hand[1] * math.cos(hand[2] - 8 * speeds[t])
+        end
+        off = math.abs(sum - trained_score(8))
+        lengths = roper.tensor(hands, "float64"):narrow(2, 1, 1)
+        fast = (lengths:narrow(1, 1, 8):sum() / lengths:sum()):item()]],
+      claims = { { "off < 1e-9", instead = { "- 8 * speeds", "+ 8 * speeds" } },
+        { "fast > 0.8", instead = { "narrow(1, 1, 8)", "narrow(1, 9, 24)" } },
+        { "loss:item() < 0.1", instead = { "1, 100 do", "1, 5 do" } } },
+      figure = {
+        caption = [[The score of the trained head by distance. It is largest at 8. The other peaks
+          are lower.]],
+        draw = [[
+          distances, trained = {}, {}
+          for p = 0, 60 do distances[p + 1], trained[p + 1] = p, trained_score(p) end
+          highest = roper.tensor(trained):argmax():item() - 1
+          return plot.line({x = distances, y = trained},
+            {xlabel = "distance", ylabel = "score", format = format})]],
+        claims = { { "highest == 8", instead = { "trained_score(p)", "trained_score(p + 3)" } } },
+        play = { kind = "clocks", farthest = 60, data = '{{"the trained head", hands}}',
+          caption = [[The 32 pairs of the trained head. Move the query away: which pairs bring the
+            score up at 8? Change the base, which changes all speeds: the head no longer finds its
+            distance. If this page runs code, change `lag` and press Run.]] } } },
   },
 }

@@ -121,6 +121,25 @@ test("a changed cell says which claims fail, and Reset restores it", inBrowser, 
   await close(page);
 });
 
+test("an interactive figure takes its data from the code that ran", inBrowser, async () => {
+  const page = await open("relative-score");
+  const seen = await act(page, `
+    const section = document.querySelector("#step-6"), figure = section.querySelector(".clocks");
+    section.querySelector(".prediction .plain").click();
+    const cell = cells().at(-1), limit = () => figure.querySelector(".limit").textContent;
+    const recorded = limit();
+    cell.editor.value = "hands = {} for t = 1, 32 do hands[t] = {0.5, 0} end";
+    cell.editor.dispatchEvent(new Event("input"));
+    await run(cell);
+    const changed = limit();
+    cells().at(-1).button("Reset").click();
+    return { recorded, changed, reset: limit() };`);
+  assert.match(seen.recorded, /^ of at most [\d.]+$/);
+  assert.equal(seen.changed, " of at most 16.0");
+  assert.equal(seen.reset, seen.recorded);
+  await close(page);
+});
+
 test("Ctrl+Enter runs a cell, Stop ends it, and Escape leaves it", inBrowser, async () => {
   const page = await open("rotation");
   await act(page, `change(cells()[0], /[^]*/, "print 'on'\\nwhile true do end");

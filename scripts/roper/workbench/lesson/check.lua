@@ -4,6 +4,7 @@ local escape = require "roper.base.escape"
 local format = require "roper.text.format"
 local forms = require "roper.workbench.lesson.form"
 local identity = require "roper.identity"
+local play = require "roper.workbench.lesson.play"
 local questions = require "roper.workbench.lesson.question"
 local report = require "roper.identity.report"
 local steps = require "roper.workbench.lesson.step"
@@ -85,6 +86,9 @@ end
 local function drawn(figure, scope)
   local text = steps.draw(figure, scope, "text")
   local svg, variables = steps.draw(figure, scope, "svg")
+  if figure.play then
+    play.figure(figure.play, "", steps.data(figure, scope)) -- raises an error if it cannot be drawn
+  end
   local list = { { "its figure is text and SVG", text ~= nil and svg ~= nil and text ~= svg,
     "draw returns no picture, or ignores the variable format", where = figure.where } }
   for _, claim in ipairs(figure.claims) do

@@ -103,6 +103,9 @@ local function check_figure(where, given)
   end
   figure.play = figure.play and play.check(where .. ", play", figure.play)
   proses.check(where .. ", play, caption", figure.play and figure.play.caption or "")
+  if figure.play and figure.play.data then
+    questions.check_source(where .. ", play, data", figure.play.data)
+  end
   figure.where = named(where)
   return figure
 end

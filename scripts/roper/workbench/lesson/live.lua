@@ -22,6 +22,10 @@ function answers.figure(scope, source)
   return { svg = type(picture) == "string" and picture or markup.render(picture) }
 end
 
+function answers.data(scope, source)
+  return { data = steps.evaluate(source, scope, "data") }
+end
+
 function answers.line(scope, given)
   local question = { kind = "line", check = given.check,
     conditions = tables.map(given.conditions, function(condition, i)
@@ -36,11 +40,11 @@ end
 
 --- Answers a request. The variables that claims and figures set are not kept.
 ---@param globals table of the session
----@param request {claim: string?, figure: string?, line: table?} Lua, or {line, check, conditions}
----   of an answer to a question
----@return table reply of a claim, holds and value; of a figure, svg; of a line, the kind of the
----   verdict (`question.judge`), and if present the number of the hint that fits, wanted, shown and
----   failure; error, if the Lua fails
+---@param request {claim: string?, figure: string?, data: string?, line: table?} Lua, or
+---   {line, check, conditions} of an answer to a question
+---@return table reply of a claim, holds and value; of a figure, svg; of data, data; of a line, the
+---   kind of the verdict (`question.judge`), and if present the number of the hint that fits,
+---   wanted, shown and failure; error, if the Lua fails
 function M.answer(globals, request)
   local kind, value = next(request)
   local scope = kind == "line" and globals or steps.layer(globals, { plot = public.root.plot })

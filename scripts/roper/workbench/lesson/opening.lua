@@ -23,8 +23,9 @@ function M.figure()
   steps.prepare(step, scope)
   local figure = step.figure
   local style, script = play.assets { figure.play.kind }
-  return { html.nodes(show.figure(figure, scope)), play.figure(figure.play,
-    html.inline(document.prose(figure.play.caption))) }, { svg.style(), style }, script
+  local caption = html.inline(document.prose(figure.play.caption))
+  return { html.nodes(show.figure(figure, scope)), play.figure(figure.play, caption,
+    steps.data(figure, scope)) }, { svg.style(), style }, script
 end
 
 --- The same as a JSON object of texts, for pages that are not made by this library.

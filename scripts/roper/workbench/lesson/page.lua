@@ -55,7 +55,7 @@ local function figures(lesson, step, scope)
     end
     local still = render(shown)
     local live = played and play.figure(played, html.inline(quantities.marked(
-      document.prose(played.caption)), address))
+      document.prose(played.caption)), address), steps.data(figure, scope))
     return { played and played.beside and still, h.div { class = "figures",
       not (played and played.beside) and still, live } }
   end

@@ -83,7 +83,7 @@ local function of_figure(figure, scope)
       notes = document.paragraph(document.prose(figure.caption)) } }
   end
   local live = play.figure(figure.play, html.inline(quantities.marked(
-    document.prose(figure.play.caption))))
+    document.prose(figure.play.caption))), steps.data(figure, scope))
   local notes = { document.paragraph(document.prose(figure.caption)),
     document.paragraph(document.prose(figure.play.caption)) }
   return figure.play.beside and { { still, class = "drawn", notes = notes },

@@ -159,6 +159,14 @@ function M.draw(figure, scope, kind)
   return (M.evaluate(figure.draw, variables, M.name_of(figure, "draw"))), variables
 end
 
+--- The value of the option `data` of an interactive figure, for a step whose code was run.
+---@param figure {play: table?, where: string?}
+---@return any data nil without this option
+function M.data(figure, scope)
+  local source = figure.play and figure.play.data
+  return source and M.evaluate(source, M.layer(scope), M.name_of(figure, "play, data"))
+end
+
 --- Plants a fault in code.
 ---@param instead string[] {code, other code}; the text must contain the code
 ---@return string text with the first occurrence of the code replaced

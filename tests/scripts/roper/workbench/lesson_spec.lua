@@ -212,7 +212,7 @@ return roper.lesson {
       { "y = x:totable()\n", "y = = x:totable()\n", "lesson: step 1, figure, draw:1: "
         .. "unexpected" },
       { 'kind = "rotation"', 'kind = "rotatoin"', "lesson: step 1, figure, play: option kind: "
-        .. "expected one of attention, clocks, derivation, rotation, sentence, got "
+        .. "expected one of attention, clocks, derivation, heads, rotation, sentence, got "
         .. '"rotatoin"; did you' },
       { "vectors =", "vector =", "lesson: step 1, figure, play: unknown option vector; did you" },
       { 'expect = "length"', 'expct = "length"', "lesson: step 1, predict: unknown option expct" },

@@ -1,5 +1,7 @@
 --- Figure of the pairs of a head as hands of clocks, and under them the score of a query and a key
---- by their distance, drawn as the hands turn.
+--- by their distance, drawn as the hands turn. Its data are the pairs of heads: {{"words for the
+--- head", {{length, angle}, ...}}, ...}, where the length is the product of those of query and key,
+--- and the angle is from the query to the key at distance 0, in radians.
 local core = require "roper.core"
 local markup = require "roper.text.markup"
 local options_of = require "roper.options.rows"
@@ -21,33 +23,27 @@ M.rows = options_of.define("LessonClocks", {
 
 M.lists = {}
 
--- A query and a key: words for them, and functions that return their features.
-local HEADS <const> = {
-  { "vectors of ones", function(roper, dim)
-    return roper.ones({ 1, dim }, "float64"), roper.ones({ 1, dim }, "float64")
-  end },
-  { "random vectors", function(roper, dim)
-    core.seed(1)
-    return roper.randn({ 1, dim }, "float64"), roper.randn({ 1, dim }, "float64")
-  end },
-}
-
--- The pairs of a query and a key: {product of the lengths, angle from the query to the key}.
-local function pairs_of(query, key, count)
+-- A query and a key of ones: each of their pairs has the length √2.
+local function ones(count)
   local list = {}
-  local q, k = query:totable()[1], key:totable()[1]
   for t = 1, count do
-    local a, b, c, d = q[2 * t - 1], q[2 * t], k[2 * t - 1], k[2 * t]
-    list[t] = { (a * a + b * b) ^ 0.5 * (c * c + d * d) ^ 0.5,
-      math.atan(a * d - b * c, a * c + b * d) }
+    list[t] = { 2, 0 }
   end
-  return list
+  return { "vectors of ones", list }
 end
 
--- Checks that the hands give the scores of the library at all distances.
-local function check(roper, query, key, list, farthest)
+-- Checks that hands at all distances add up to the scores of the library.
+local function check(list, farthest)
+  local roper, features = public.root, {}
   local rope = roper.position.rope { dim = 2 * #list, pairing = "interleaved" }
   local thetas = rope:thetas():totable()
+  for t, pair in ipairs(list) do
+    features[2 * t - 1] = pair[1] * math.cos(pair[2])
+    features[2 * t] = pair[1] * math.sin(pair[2])
+  end
+  local key = roper.tensor({ features }, "float64")
+  local query = roper.tensor({ 1, 0 }, "float64"):expand { #list, 2 }:contiguous()
+    :view { 1, 2 * #list }
   for p = 0, farthest do
     local score = 0
     for t, pair in ipairs(list) do
@@ -58,31 +54,35 @@ local function check(roper, query, key, list, farthest)
   end
 end
 
-local function heads_of(o)
-  local roper = public.root
-  return tables.map(HEADS, function(head)
-    local query, key = head[2](roper, 2 * o.pairs)
-    local list = pairs_of(query, key, o.pairs)
-    check(roper, query, key, list, o.farthest)
-    return list
-  end)
-end
-
-function M.draw(o)
+function M.draw(o, data)
+  local heads = {}
+  for i, head in ipairs(data or {}) do
+    local name, list = table.unpack(head)
+    if type(name) ~= "string" or type(list) ~= "table" or #list ~= o.pairs then
+      error(("clocks: data %d: expected {words, a list of %d pairs}"):format(i, o.pairs), 0)
+    end
+    heads[i] = head
+  end
+  heads[#heads + 1] = ones(o.pairs)
+  for _, head in ipairs(heads) do
+    check(head[2], o.farthest)
+  end
   return { parts.task "Move the query away from the key: each pair turns at its own speed.",
     parts.controls { parts.slider("distance", "distance", { min = 0, max = o.farthest,
       value = 0 }), parts.motion_button() },
-    h.div { class = "pic stage", ["data-heads"] = core.json_encode(heads_of(o)),
+    h.div { class = "pic stage", ["data-heads"] = core.json_encode(tables.map(heads,
+      function(head) return head[2] end)),
       h.svg { ["aria-hidden"] = "true" } },
     h.p { class = "total", "score ", h.span { class = "gauge", h.i { class = "now" } }, " ",
       h.b { class = "score" }, h.span { class = "note limit" } },
     h.p { class = "say", role = "status" },
     parts.controls { parts.base_slider(), parts.slider("fraction", "fraction", { min = 0, max = 1,
         step = 1 / o.pairs, value = 1, digits = 3 }),
-      h.fieldset { h.legend { "Query and key" }, h.div { tables.map(HEADS, function(head, i)
-        return h.label { h.input { type = "radio", name = "head", value = i - 1,
-          checked = i == 1 }, head[1] }
-      end) } } } }
+      h.fieldset { hidden = not heads[2], h.legend { "Query and key" },
+        h.div { tables.map(heads, function(head, i)
+          return h.label { h.input { type = "radio", name = "head", value = i - 1,
+            checked = i == 1 }, head[1] }
+        end) } } } }
 end
 
 return M

@@ -48,12 +48,13 @@ function dials(list, width) {
 
 // The curve of the score up to a distance, and dashed, the one before the last change.
 function chart({curve, old, reached, distance, score, most, farthest}, width, top) {
-  const HEIGHT = 150, left = 34, right = width - 18, low = -most / 2;
+  const HEIGHT = 150, left = 34, right = width - 18;
+  const low = Math.min(-most / 2, ...curve);
   const x = (p) => left + p / farthest * (right - left);
   const y = (value) => top + HEIGHT * (most - value) / (most - low);
   const points = (values) => values.map((value, p) => [x(p), y(value)]);
   const shapes = [make("path", {class: "axis", d: `M${left} ${top}V${top + HEIGHT}`})];
-  for (const value of [most, most / 2, 0, low]) {
+  for (const value of [most, most / 2, 0, -most / 2]) {
     shapes.push(make("path", {class: "axis", d: line([[left, y(value)], [right, y(value)]])}));
     shapes.push(make("text", {class: "level", x: left - 5, y: y(value) + 4, "text-anchor": "end"},
       String(Math.round(value)).replace("-", "−")));
@@ -71,7 +72,7 @@ function chart({curve, old, reached, distance, score, most, farthest}, width, to
     ])
   }));
   shapes.push(make("circle", {class: "point", cx: x(distance), cy: y(score), r: 5}));
-  shapes.push(make("text", {x: left + 8, y: top + 14}, "score by distance"));
+  shapes.push(make("text", {x: right, y: top + 14, "text-anchor": "end"}, "score by distance"));
   return {shapes, height: HEIGHT + 24};
 }
 
@@ -151,6 +152,13 @@ function startClocks(figure, {farthest}) {
   }
   find(".motion").addEventListener("click", play);
   figure.addEventListener("opened", play); // a prediction is settled
+  figure.addEventListener("data", ({detail}) => { // other heads, before that of ones
+    detail.forEach(([, list], i) => {
+      heads[i] = list;
+    });
+    take();
+    tell(Number(slider.value));
+  });
   take();
   tell(0);
   new ResizeObserver(() => draw(Number(slider.value))).observe(stage);

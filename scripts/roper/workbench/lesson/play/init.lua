@@ -20,6 +20,7 @@ local KINDS <const> = {
   attention = require "roper.workbench.lesson.play.attention",
   clocks = require "roper.workbench.lesson.play.clocks",
   derivation = require "roper.workbench.lesson.play.derivation",
+  heads = require "roper.workbench.lesson.play.heads",
   rotation = require "roper.workbench.lesson.play.rotation",
   sentence = require "roper.workbench.lesson.play.sentence",
 }
@@ -65,11 +66,13 @@ end
 
 --- An interactive figure. It is hidden until its script runs, unless its kind is whole without it.
 ---@param caption any the caption as page nodes
-function M.figure(play, caption)
+---@param data any the value of the option `data`, which becomes JSON
+function M.figure(play, caption, data)
   local given = tables.merged(play)
   given.caption = nil -- scripts do not need it
   return h.figure { class = "play " .. play.kind, hidden = not KINDS[play.kind].is_whole,
-    ["data-play"] = core.json_encode(given), KINDS[play.kind].draw(play),
+    ["data-play"] = core.json_encode(given), ["data-given"] = data and core.json_encode(data),
+    KINDS[play.kind].draw(play, data),
     h.figcaption { caption } }
 end
 

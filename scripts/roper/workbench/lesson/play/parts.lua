@@ -12,9 +12,12 @@ local M = {}
 local MARGIN <const> = 1.25 -- size of a plane relative to its longest arrow, for tip labels
 
 options_of.define("LessonPlay", {
-  { "kind", { "attention", "clocks", "derivation", "rotation", "sentence" } },
+  { "kind", { "attention", "clocks", "derivation", "heads", "rotation",
+    "sentence" } },
   { "caption", "string", nil, "what to try and what to look for" },
   { "beside", "boolean", false, "show it in addition to the picture, not in its place" },
+  { "data", "string?", nil, "a Lua expression of the step's variables with what the figure shows; "
+    .. "a page evaluates it again after the code of the step has run" },
 })
 
 -- Paths of arrows of length 1. As in all pictures, quantities differ in their heads too.

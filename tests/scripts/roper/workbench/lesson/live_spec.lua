@@ -27,6 +27,11 @@ describe("the answers to the cells of a page", function()
     assert.truthy(live.answer(globals, { figure = "error 'no chart'" }).error:find("no chart"))
   end)
 
+  it("give data to interactive figures", function()
+    assert.same({ data = { 3, { 4 } } }, live.answer(globals, { data = "{x, {x + 1}}" }))
+    assert.truthy(live.answer(globals, { data = "absent.field" }).error:find("absent"))
+  end)
+
   it("judge lines of Lua, name the hint that fits, and keep variables of right ones", function()
     local function judge(line)
       return live.answer(globals, { line = { line = line, check = "it == x + 1 and y == 1",

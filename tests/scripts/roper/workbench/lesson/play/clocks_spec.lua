@@ -1,6 +1,7 @@
 -- The clocks of a head add up to the score that the library computes.
 
 local browser = require("tests.browser")
+local clocks = require("roper.workbench.lesson.play.clocks")
 local core = require("roper.core")
 local lessons = require("roper.workbench.lesson")
 local page = require("roper.workbench.lesson.page")
@@ -9,18 +10,18 @@ local scratch = require("tests.scratch")
 local tables = require("roper.base.tables")
 
 -- The states of the figure's controls.
-local STATES <const> = { { distance = 0, base = 4, fraction = 1, head = 0 },
-  { distance = 40, base = 4, fraction = 1, head = 0 },
-  { distance = 40, base = 2.5, fraction = 1, head = 0 },
-  { distance = 7, base = 2.5, fraction = 0.25, head = 0 },
-  { distance = 7, base = 4, fraction = 0, head = 1 },
-  { distance = 93, base = 4, fraction = 1, head = 1 },
-  { distance = 200, base = 6, fraction = 0.5, head = 1 } }
+local STATES <const> = { { distance = 0, base = 4, fraction = 1, head = 1 },
+  { distance = 40, base = 4, fraction = 1, head = 1 },
+  { distance = 40, base = 2.5, fraction = 1, head = 1 },
+  { distance = 7, base = 2.5, fraction = 0.25, head = 1 },
+  { distance = 7, base = 4, fraction = 0, head = 0 },
+  { distance = 8, base = 4, fraction = 1, head = 0 },
+  { distance = 60, base = 6, fraction = 0.5, head = 0 } }
 
 -- Sets the controls as in STATES, and writes the scores, the words and the number of hands.
-local HAND <const> = [[
+local HAND <const> = [=[
   addEventListener("load", () => {
-    const figure = document.querySelector(".clocks");
+    const [plain, figure] = document.querySelectorAll(".clocks");
     const find = (selector) => figure.querySelector(selector);
     const seen = STATES.map((state) => {
       for (const [name, value] of Object.entries(state)) {
@@ -33,9 +34,13 @@ local HAND <const> = [[
         hands: figure.querySelectorAll(".arrow.k").length };
     });
     const heads = JSON.parse(find(".stage").dataset.heads);
-    document.body.textContent = JSON.stringify({ seen, heads });
+    figure.dispatchEvent(new CustomEvent("data",
+      { detail: [["another", heads[0].map(() => [1, 0])]] }));
+    const most = find(".limit").textContent;
+    const choice = plain.querySelector("fieldset").hidden;
+    document.body.textContent = JSON.stringify({ seen, heads, most, choice });
   });
-]]
+]=]
 
 -- The score from the library of vectors whose pairs have these lengths and angles.
 local function score_of(head, state)
@@ -75,11 +80,20 @@ describe("the clocks of a head", function()
       local still = math.tointeger(32 - 32 * state.fraction)
       assert.equal(still > 0 and tostring(still) or nil, seen.say:match("(%d+) do not turn"))
     end
-    local ones, random = table.unpack(found.heads)
+    local trained, ones = table.unpack(found.heads)
     assert.near(2, ones[1][1], 1e-12)
     assert.equal(0, ones[1][2])
-    assert.equal(32, #tables.keys(tables.set(tables.map(random, function(pair)
+    assert.equal(32, #tables.keys(tables.set(tables.map(trained, function(pair)
       return pair[2]
     end))))
+    assert.equal(" of at most 32.0", found.most) -- of the data of a session
+    assert.is_true(found.choice)
+  end)
+
+  it("are refused if data have another number of pairs", function()
+    local ok, problem = pcall(clocks.draw, { pairs = 32, farthest = 10 },
+      { { "a head", { { 1, 0 } } } })
+    assert.is_false(ok)
+    assert.equal("clocks: data 1: expected {words, a list of 32 pairs}", problem)
   end)
 end)

@@ -281,8 +281,8 @@ describe("an interactive figure", function()
   end)
 
   it("has its options in the help of lessons, as those of each kind", function()
-    assert.equal("LessonAttention|LessonClocks|LessonDerivation|LessonRotation|LessonSentence",
-      kinds.TYPES)
+    assert.equal("LessonAttention|LessonClocks|LessonDerivation|LessonHeads|LessonRotation|"
+      .. "LessonSentence", kinds.TYPES)
   end)
 
   it("is rejected if it cannot be drawn", function()
