@@ -321,6 +321,6 @@ test("a figure and the output of code wait for the predictions above them", inBr
   await page.until("document.body?.dataset.state === 'ready'");
   assert.deepEqual(await look(3), done, "the browser keeps what was shown");
   assert.match(
-    await page.evaluate("document.querySelector('.here').textContent"), /^3 predictions to make$/);
+    await page.evaluate("document.querySelector('.here').textContent"), /^4 predictions to make$/);
   await close(page);
 });
