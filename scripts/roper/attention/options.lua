@@ -1,5 +1,6 @@
 --- The options of attention: their rows, the position scheme in them, and their form for the core.
 local format = require "roper.text.format"
+local join = require "roper.position.join"
 local options_of = require "roper.options.rows"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
@@ -26,6 +27,8 @@ M.ROWS = options_of.define("AttentionOptions", {
   { "seed", "integer?", nil, "of the dropout; by default drawn from the global generator" },
   { "scale", "number?", nil,
     "factor of the scores, not 0; by default that of the scheme, or 1 / sqrt(d)" },
+  { "softcap", "positive?", nil, "largest size of a score before biases and mask: softcap tanh(s / "
+    .. "softcap), as in Gemma 2; it computes all scores at once", shown = "none" },
   { "weights", "boolean", false, "`attention` also returns the weights" },
   { "input", "tensor?", nil, "input of the layer, for schemes that use it; its last size is the "
     .. "d_model of a scheme given by name" },
@@ -66,7 +69,7 @@ end
 ---@return table options
 function M.core(name, given, scheme)
   local result = tables.merged(given)
-  result.position, result.input, result.state = scheme, nil, nil
+  result.position, result.input, result.state, result.softcap = scheme, nil, nil, nil
   result.bias, result.first = given_biases(name, given)
   if given.scale == 0 then -- in the core, 0 means the default
     error(name .. ": option scale: expected a number other than 0, got 0", 0)
@@ -77,6 +80,12 @@ end
 -- Cache of rotaries with default options. Its values are weak, so unused rotaries are collected.
 local named = setmetatable({}, { __mode = "v" })
 
+-- The scheme in options, with a soft cap a Scheme in any case, since the core has none.
+local function with_softcap(scheme, options)
+  local is_of_core = options.softcap and not schemes.is_scheme(scheme)
+  return is_of_core and join.join { scheme } or scheme
+end
+
 --- The scheme in options, created for the shapes of q and of the input of the layer: a rotary of
 --- the core, a Scheme, or nil.
 ---@param options AttentionOptions checked
@@ -84,8 +93,10 @@ local named = setmetatable({}, { __mode = "v" })
 ---@return Scheme|rotary|nil
 function M.scheme_of(options, q)
   local given = options.position
-  if not given or q:rank() ~= 4 then
+  if q:rank() ~= 4 then
     return given
+  elseif not given then
+    return with_softcap(nil, options)
   end
   local dim, heads, x = q:size(4), q:size(2), options.input
   local key = type(given) == "string" and ("%s %d %d"):format(given, dim, heads)
@@ -94,7 +105,7 @@ function M.scheme_of(options, q)
   if key and schemes.is_rotary(scheme) then
     named[key] = scheme
   end
-  return scheme
+  return with_softcap(scheme, options)
 end
 
 return M

@@ -22,6 +22,7 @@ local M = {}
 ---@field features table<string, integer> number of features of each part
 ---@field turns table<string, table|false> the rotations found so far
 ---@field given_scores? tensor those of the scheme, in place of products of queries and keys
+---@field capped_scores? tensor those with a soft cap
 ---@field query_scale? tensor factors of the scores
 local Setting = {}
 Setting.__index = Setting
@@ -100,7 +101,10 @@ function M.new(scheme, q, k, given, v)
   self.query_scale = scheme.query_scale and checked.result(scheme, "query_scale",
     scheme:query_scale(q, positions, x), q:dtype(), { sizes[1], sizes[2], sizes[3], 1 })
   self.options.scale, self.options.bias, self.options.first = scale, {}, {}
-  local scores = self.given_scores and { self:scaled(self.given_scores) } or {}
+  if given.softcap then
+    self.capped_scores = (self:products(q, k) / given.softcap):tanh() * given.softcap
+  end
+  local scores = self:has_scores() and { self:products(q, k) } or {}
   for i, c in ipairs(few(positions, tables.joined(scores, self.biases))) do
     local by_distance = type(c) == "table"
     self.options.bias[i] = by_distance and c.bias or c
@@ -127,14 +131,29 @@ function Setting:scaled(x)
   return self.query_scale and x * self.query_scale or x
 end
 
---- Queries and keys as the core multiplies them: rotated, or with the product 0 if the scheme
---- supplies the scores.
+--- Are the scores other ones than the products of queries and keys that the core computes?
+---@return boolean yes
+function Setting:has_scores()
+  return self.capped_scores ~= nil or self.given_scores ~= nil
+end
+
+--- The scores of all queries and keys, without biases and mask.
+---@param q tensor [batch, heads, queries, d]
+---@param k tensor [batch, heads, keys, d]
+---@return tensor s broadcast to [batch, heads, queries, keys]
+function Setting:products(q, k)
+  return self.capped_scores or self.given_scores and self:scaled(self.given_scores)
+    or self:turned("q", q):matmul(self:turned("k", k):transpose(3, 4)) * self.scale
+end
+
+--- Queries and keys as the core multiplies them: rotated, or with the product 0 if the scores are
+--- other ones.
 ---@param q tensor [batch, heads, queries, d]
 ---@param k tensor [batch, heads, keys, d]
 ---@return tensor q
 ---@return tensor k
 function Setting:factors(q, k)
-  if not self.given_scores then
+  if not self:has_scores() then
     return self:turned("q", q), self:turned("k", k)
   end
   local function zeros(x)
@@ -189,8 +208,7 @@ end
 ---@param k tensor [batch, heads, keys, d]
 ---@return tensor s broadcast to [batch, heads, queries, keys]
 function Setting:scores(q, k)
-  local scores = self.given_scores and self:scaled(self.given_scores)
-    or self:turned("q", q):matmul(self:turned("k", k):transpose(3, 4)) * self.scale
+  local scores = self:products(q, k)
   for _, bias in ipairs(self.biases) do
     scores = scores + self.positions:expanded(bias)
   end
@@ -278,7 +296,7 @@ end
 ---@return boolean all false unless all rotations are those of a single rotary
 ---@return rotary? rotary nil if nothing is rotated
 function Setting:fused()
-  if self.given_scores then
+  if self:has_scores() then
     return false
   end
   local found

@@ -18,17 +18,30 @@ local M = {}
 ---@field output Linear
 ---@field heads integer
 ---@field kv_heads integer
+---@field query_norm? RMSNorm of queries, with qk_norm
+---@field key_norm? RMSNorm of keys, with qk_norm
+---@field scale? number
+---@field softcap? number
 ---@field position? Scheme|rotary nil without positions
 ---@field dropout number
 ---@field causal boolean
 local MultiHeadAttention = modules.class "MultiHeadAttention"
-MultiHeadAttention.settings = { "heads", "kv_heads", "position", "dropout", "causal" }
+MultiHeadAttention.settings = { "heads", "kv_heads", "position", "dropout", "causal", "scale",
+  "softcap" }
 
 local OPTIONS <const> = options_of.define("MultiHeadAttentionOptions", {
   { "d_model", "size" },
   { "heads", "size" },
   { "kv_heads", "size?", nil, "heads of keys and values in grouped-query attention; each is shared "
     .. "by heads / kv_heads heads of queries", shown = "heads" },
+  { "head_dim", "size?", nil, "features of a head", shown = "d_model / heads" },
+  { "qk_norm", { "none", "head", "all" }, nil, "`RMSNorm` of queries and keys before they are "
+    .. "rotated: of each head, as in Qwen3, or of all heads together, as in OLMo 2",
+    shown = '"none"' },
+  { "norm_epsilon", "amount?", nil, "`epsilon` of these norms", shown = "1e-5" },
+  { "attention_scale", "positive?", nil, "factor of the scores", shown = "1 / √head_dim" },
+  { "attention_softcap", "amount?", nil, "largest size of a score, cap tanh(s / cap), as in Gemma "
+    .. "2; 0: no limit", shown = "0" },
   { "attention_bias", { "all", "qkv", "none" }, nil,
     "the linear maps of attention with a bias; qkv: all but the output", shown = '"all"' },
   { "position", "position", "none",
@@ -45,7 +58,8 @@ local OPTIONS <const> = options_of.define("MultiHeadAttentionOptions", {
 --- With `kv_heads`, it is grouped-query attention (Ainslie et al. 2023); a cache then stores only
 --- `kv_heads` heads.
 ---
---- Errors: d_model is not divisible by heads, or heads by kv_heads; the position scheme is unknown.
+--- Errors: d_model is not divisible by heads, and head_dim is not given; heads is not divisible by
+--- kv_heads; the position scheme is unknown.
 ---
 ---     > roper.nn.MultiHeadAttention{d_model = 8, heads = 2}:count()
 ---     288
@@ -53,31 +67,41 @@ local OPTIONS <const> = options_of.define("MultiHeadAttentionOptions", {
 ---@return MultiHeadAttention module
 function M.MultiHeadAttention(options)
   local o = options_of.check("MultiHeadAttention", options, OPTIONS)
-  if o.d_model % o.heads ~= 0 then
+  if not o.head_dim and o.d_model % o.heads ~= 0 then
     error(("MultiHeadAttention: expected d_model divisible by heads, got d_model %d and %d heads")
       :format(o.d_model, o.heads), 2)
   end
+  local dim = o.head_dim or o.d_model // o.heads
   local kv_heads = o.kv_heads or o.heads
   if o.heads % kv_heads ~= 0 then
     error(("MultiHeadAttention: expected heads divisible by kv_heads, got %d heads and kv_heads %d")
       :format(o.heads, kv_heads), 2)
   end
-  local self = setmetatable({ heads = o.heads, kv_heads = kv_heads, dropout = o.dropout,
-    causal = o.causal }, MultiHeadAttention)
-  local bias, shared = o.attention_bias or "all", o.d_model // o.heads * kv_heads
-  self.position = position.resolve(o.position, { dim = o.d_model // o.heads, heads = o.heads,
+  local self = setmetatable({ heads = o.heads, kv_heads = kv_heads,
+    dropout = o.dropout, causal = o.causal, scale = o.attention_scale,
+    softcap = o.attention_softcap ~= 0 and o.attention_softcap or nil }, MultiHeadAttention)
+  local bias = o.attention_bias or "all"
+  self.position = position.resolve(o.position, { dim = dim, heads = o.heads,
     d_model = o.d_model })
   for _, name in ipairs { "query", "key", "value", "output" } do
     if name ~= "value" or not o.tied then
-      self[name] = layers.Linear { inputs = o.d_model,
-        outputs = (name == "key" or name == "value") and shared or o.d_model,
-        bias = bias == "all" or bias == "qkv" and name ~= "output" }
+      local is_shared, is_output = name == "key" or name == "value", name == "output"
+      self[name] = layers.Linear { inputs = is_output and dim * o.heads or o.d_model,
+        outputs = is_output and o.d_model or dim * (is_shared and kv_heads or o.heads),
+        bias = bias == "all" or bias == "qkv" and not is_output }
     end
+  end
+  if o.qk_norm == "head" or o.qk_norm == "all" then
+    local function new_norm(heads)
+      return layers.RMSNorm { features = o.qk_norm == "head" and dim or dim * heads,
+        epsilon = o.norm_epsilon }
+    end
+    self.query_norm, self.key_norm = new_norm(o.heads), new_norm(kv_heads)
   end
   return self
 end
 
---- Splits the features among heads, which have d_model / heads features each.
+--- Splits the features among heads.
 ---
 --- Errors: x is not [batch, time, features].
 ---
@@ -107,6 +131,13 @@ local function check_cache(what, cache)
   end
 end
 
+-- Splits features among heads, and normalizes them before or after, if there is a norm.
+local function split_with_norm(self, x, heads, norm)
+  local is_of_head = norm and norm.gain:size(1) ~= x:size(3)
+  x = self:split(norm and not is_of_head and norm(x) or x, heads)
+  return is_of_head and norm(x) or x
+end
+
 --- Returns the attention output of each token: a weighted sum over the tokens it attends to.
 ---
 --- Errors: x is not [batch, time, d_model].
@@ -126,13 +157,14 @@ function MultiHeadAttention:forward(x, cache, positions)
     error(("MultiHeadAttention: x: expected [batch, time, %d], got %s"):format(width,
       modules.kind_of(x)), 2)
   end
-  local q, k = self:split(self.query(x)), self:split(self.key(x), self.kv_heads)
+  local q = split_with_norm(self, self.query(x), self.heads, self.query_norm)
+  local k = split_with_norm(self, self.key(x), self.kv_heads, self.key_norm)
   local v = self.value and self:split(self.value(x), self.kv_heads) or k
   if cache and self.causal then
     positions = cache:positions(x:size(2))
   end
   local o = self:attend { q = q, k = k, v = v, x = x, positions = positions, cache = cache }
-  return self.output(o:transpose(2, 3):view(x:shape()))
+  return self.output(o:transpose(2, 3):view { x:size(1), x:size(2), o:size(2) * o:size(4) })
 end
 
 local INPUTS <const> = options_of.define("AttendInputs", {
@@ -184,6 +216,7 @@ function MultiHeadAttention:attend(inputs)
   end
   how.input = schemes.is_scheme(self.position) and o.x or nil
   how.causal, how.dropout = self.causal, self.is_training and self.dropout or 0
+  how.scale, how.softcap = self.scale, self.softcap
   return attention.attention(o.q, k, v, how)
 end
 

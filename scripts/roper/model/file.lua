@@ -8,6 +8,7 @@ local modules = require "roper.model.module"
 local Module = modules.Module
 local position = require "roper.position"
 local settings = require "roper.model.settings"
+local tables = require "roper.base.tables"
 local weights = require "roper.model.parameters"
 local tensor_file = require "roper.tensor.file"
 
@@ -141,7 +142,9 @@ local function check_sizes(path, options, tensors)
     end
   end
   local sizes = {}
-  for _, name in ipairs { "vocabulary", "d_model", "layers", options.d_ff and "d_ff" } do
+  local more = tables.entries { [1] = options.d_ff and "d_ff", [2] = options.head_dim and "heads",
+    [3] = options.head_dim and "head_dim" }
+  for _, name in ipairs(tables.joined({ "vocabulary", "d_model", "layers" }, more)) do
     sizes[name] = math.type(options[name]) == "integer" and options[name] or error(
       ("%s: damaged: %s of its options: expected an integer, got %s"):format(path, name,
         tostring(options[name])), 0)
@@ -149,7 +152,8 @@ local function check_sizes(path, options, tensors)
   local width = sizes.d_model
   expect("embedding.weight", sizes.vocabulary, width)
   for i = 1, sizes.layers do
-    expect(("layers.%d.attention.query.weight"):format(i), width, width)
+    expect(("layers.%d.attention.query.weight"):format(i),
+      sizes.head_dim and sizes.heads * sizes.head_dim or width, width)
     expect(("layers.%d.feed_forward.inner.weight"):format(i), sizes.d_ff or 4 * width, width)
   end
 end

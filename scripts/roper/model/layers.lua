@@ -16,7 +16,9 @@ end
 ---@class Linear: Module
 ---@field weight tensor [outputs, inputs]
 ---@field bias? tensor [outputs]
+---@field softcap? number
 local Linear = modules.class "Linear"
+Linear.settings = { "softcap" }
 bfloat16_weights.add_class(Linear)
 
 local ACTIVATION <const> = { "none", "relu", optional = true }
@@ -25,12 +27,15 @@ local LINEAR <const> = options_of.define("LinearOptions", {
   { "inputs", "size" },
   { "outputs", "size" },
   { "bias", "boolean", true },
+  { "softcap", "positive?", nil, "largest size of an output, as for the logits of Gemma 2",
+    shown = "none" },
 })
 
 --- Creates a linear map of the last axis. Initial weights are uniform in ±1/√inputs; the initial
 --- bias is 0.
 ---
 ---     y = x Wᵀ + b
+---     y = softcap tanh((x Wᵀ + b) / softcap)   with softcap
 ---
 --- Errors: inputs or outputs is not a positive integer.
 ---
@@ -40,7 +45,7 @@ local LINEAR <const> = options_of.define("LinearOptions", {
 ---@return Linear module
 function M.Linear(options)
   local o = options_of.check("Linear", options, LINEAR)
-  local self = setmetatable({}, Linear)
+  local self = setmetatable({ softcap = o.softcap }, Linear)
   self.weight = uniform({ o.outputs, o.inputs }, o.inputs ^ -0.5)
   self.bias = o.bias and core.zeros({ o.outputs }):parameter() or nil
   return self
@@ -58,10 +63,9 @@ end
 function Linear:forward(x, activation)
   arguments.check("forward", "x", "tensor", x, "activation", ACTIVATION, activation)
   local packed = bfloat16_weights.of(self)
-  if packed then
-    return core.linear_bfloat16(x, packed, self.bias, activation)
-  end
-  return core.linear(x, self.weight, self.bias, activation)
+  local y = packed and core.linear_bfloat16(x, packed, self.bias, activation)
+    or core.linear(x, self.weight, self.bias, activation)
+  return self.softcap and (y / self.softcap):tanh() * self.softcap or y
 end
 
 --- Returns the mean cross-entropy of the targets, in nats, with the outputs as logits. To save
@@ -81,7 +85,7 @@ end
 function Linear:cross_entropy(x, targets, options)
   arguments.check("cross_entropy", "x", "tensor", x, "targets", "tensor", targets, "options",
     "table?", options)
-  if self.forward ~= Linear.forward then -- overridden
+  if self.forward ~= Linear.forward or self.softcap then -- it is more than a linear map
     return core.cross_entropy(self(x), targets, options)
   end
   return core.linear_cross_entropy(x, self.weight, self.bias, targets, options)
@@ -218,10 +222,13 @@ function RMSNorm:forward(x)
   return core.rms_norm(x, self.gain, self.epsilon)
 end
 
+-- The function of the gate, for activations that have one.
+local GATES <const> = { swiglu = "silu", geglu = "gelu", geglu_tanh = "gelu_tanh" }
+
 --- Two linear maps with an activation between them, created by `roper.nn.FeedForward`.
 ---@class FeedForward: Module
 ---@field inner Linear
----@field gate? Linear only with activation = "swiglu"
+---@field gate? Linear only with an activation that has one, such as "swiglu"
 ---@field outer Linear
 ---@field activation string
 ---@field dropout number
@@ -231,19 +238,20 @@ FeedForward.settings = { "activation", "dropout" }
 local FEED_FORWARD <const> = options_of.define("FeedForwardOptions", {
   { "d_model", "size", nil, "features of a token" },
   { "d_ff", "size?", nil, "features between the two maps; by default 4 d_model" },
-  { "activation", { "relu", "gelu", "gelu_tanh", "swiglu" }, "relu",
-    "between the two linear maps; gelu_tanh: the approximation of GELU in GPT-2" },
+  { "activation", { "relu", "gelu", "gelu_tanh", "swiglu", "geglu", "geglu_tanh" }, "relu",
+    "between the two linear maps; gelu_tanh: the approximation of GELU in GPT-2; those that end in "
+      .. "glu have a gate, geglu_tanh is that of Gemma" },
   { "feed_forward_bias", { "all", "none" }, nil, "the linear maps of the feed-forward with a bias",
     shown = '"all"' },
   { "dropout", "probability", 0, "probability that an activation is dropped in training" },
 })
 
 --- Creates two linear maps with an activation between them (Vaswani et al. 2017, eq. 2). "swiglu"
---- adds a third linear map, the gate (Shazeer 2020); then d_ff = 8/3 d_model has about as many
---- parameters as d_ff = 4 d_model without the gate.
+--- and "geglu" add a third linear map, the gate (Shazeer 2020); then d_ff = 8/3 d_model has about
+--- as many parameters as d_ff = 4 d_model without the gate.
 ---
 ---     y = W₂ relu(W₁ x + b₁) + b₂
----     y = W₂ (silu(W x + b) (W₁ x + b₁)) + b₂   with swiglu
+---     y = W₂ (silu(W x + b) (W₁ x + b₁)) + b₂   with swiglu; gelu with geglu
 ---
 --- Errors: d_model or d_ff is not a positive integer; dropout is not in [0, 1).
 ---
@@ -258,7 +266,7 @@ function M.FeedForward(options)
   local bias = o.feed_forward_bias ~= "none"
   self.inner = M.Linear { inputs = o.d_model, outputs = d_ff, bias = bias }
   self.outer = M.Linear { inputs = d_ff, outputs = o.d_model, bias = bias }
-  if o.activation == "swiglu" then
+  if GATES[o.activation] then
     self.gate = M.Linear { inputs = o.d_model, outputs = d_ff, bias = bias }
   end
   return self
@@ -275,8 +283,8 @@ end
 function FeedForward:forward(x)
   arguments.check("forward", "x", "tensor", x)
   local hidden
-  if self.activation == "swiglu" then
-    hidden = core.silu(self.gate(x)) * self.inner(x)
+  if GATES[self.activation] then
+    hidden = core[GATES[self.activation]](self.gate(x)) * self.inner(x)
   elseif self.activation == "relu" then
     hidden = self.inner(x, "relu")
   else

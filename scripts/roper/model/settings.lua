@@ -132,7 +132,8 @@ local function scheme_of(module, value, model, made)
   end
   local options = model.options or {}
   local width = module.query.weight:size(2)
-  local scheme = value and position.resolve(value, { dim = width // module.heads,
+  local scheme = value and position.resolve(value, {
+    dim = module.query.weight:size(1) // module.heads,
     heads = module.heads, d_model = width, length = options.length })
   if schemes.is_scheme(scheme) then
     made[#made + 1] = { value = value, scheme = scheme }

@@ -20,7 +20,9 @@ local M = {}
 ---@field feed_forward FeedForward
 ---@field attention_norm LayerNorm|RMSNorm
 ---@field feed_forward_norm LayerNorm|RMSNorm
----@field norm "pre"|"post"
+---@field attention_norm_after? LayerNorm|RMSNorm with norm = "sandwich"
+---@field feed_forward_norm_after? LayerNorm|RMSNorm with norm = "sandwich"
+---@field norm "pre"|"post"|"reordered"|"sandwich"
 ---@field parallel_residual? boolean
 ---@field dropout number
 local TransformerLayer = modules.class "TransformerLayer"
@@ -31,11 +33,17 @@ local of_attention <const> = options_of.rows "MultiHeadAttentionOptions"
 local LAYER <const> = options_of.define("TransformerLayerOptions", {
   parent = "FeedForwardOptions",
   { "heads", "size", nil, "attention heads" },
-  { "norm", { "pre", "post" }, "pre", "norm before (pre) or after (post) each part" },
+  { "norm", { "pre", "post", "reordered", "sandwich" }, "pre", "norm before (pre) or after (post) "
+    .. "each part; reordered: of the output of each part, as in OLMo 2; sandwich: of its input and "
+    .. "its output, as in Gemma 2" },
   { "rms_norm", "boolean?", nil, "use `RMSNorm` instead of `LayerNorm`", shown = "false" },
   of_attention.position,
   of_attention.tied,
   of_attention.kv_heads,
+  of_attention.head_dim,
+  of_attention.qk_norm,
+  of_attention.attention_scale,
+  of_attention.attention_softcap,
   of_attention.attention_bias,
   { "norm_epsilon", "amount?", nil, "`epsilon` of the norms", shown = "1e-5" },
   { "parallel_residual", "boolean?", nil, "attention and feed-forward have the same input, as in "
@@ -48,12 +56,16 @@ local function new_norm(o)
     epsilon = o.norm_epsilon }
 end
 
---- Creates a layer of attention and feed-forward, each with a residual connection and a norm,
---- applied before ("pre") or after ("post", as in Vaswani et al. 2017).
+--- Creates a layer of attention and feed-forward, each with a residual connection and norms:
+--- before ("pre"), after ("post", as in Vaswani et al. 2017), on the output of each part
+--- ("reordered", as in OLMo 2, OLMo et al. 2024), or on its input and output ("sandwich", as in
+--- Gemma 2, Gemma Team 2024).
 ---
----     pre: x + f(norm(x)),   post: norm(x + f(x))
+---     pre: x + f(norm(x)),         post: norm(x + f(x))
+---     reordered: x + norm(f(x)),   sandwich: x + norm₂(f(norm₁(x)))
 ---
---- Errors: as for `MultiHeadAttention` and `FeedForward`; parallel_residual with norm = "post".
+--- Errors: as for `MultiHeadAttention` and `FeedForward`; parallel_residual with another norm than
+--- "pre".
 ---
 ---     > roper.nn.TransformerLayer{d_model = 8, heads = 2}:count()
 ---     872
@@ -62,19 +74,29 @@ end
 function M.TransformerLayer(options)
   local o = options_of.check("TransformerLayer", options, LAYER)
   if o.parallel_residual and o.norm ~= "pre" then
-    error('TransformerLayer: parallel_residual: expected norm = "pre", got "post"', 2)
+    error(('TransformerLayer: parallel_residual: expected norm = "pre", got %q'):format(o.norm), 2)
   end
   local self = setmetatable({ norm = o.norm, dropout = o.dropout,
     parallel_residual = o.parallel_residual }, TransformerLayer)
   self.attention = attention.MultiHeadAttention(options_of.pick("MultiHeadAttentionOptions", o))
   self.feed_forward = layers.FeedForward(options_of.pick("FeedForwardOptions", o))
   self.attention_norm, self.feed_forward_norm = new_norm(o), new_norm(o)
+  if o.norm == "sandwich" then
+    self.attention_norm_after, self.feed_forward_norm_after = new_norm(o), new_norm(o)
+  end
   return self
 end
 
--- Returns f(x), with dropout and the first norm applied as in this layer.
+-- Returns f(x), with dropout and the norms of input and output applied as in this layer.
 local function branch(self, x, norm, f, ...)
-  local y = f(self.norm == "pre" and norm(x) or x, ...)
+  local is_before = self.norm == "pre" or self.norm == "sandwich"
+  local y = f(is_before and norm(x) or x, ...)
+  if self.norm == "reordered" then
+    y = norm(y)
+  elseif self.norm == "sandwich" then
+    y = self[norm == self.attention_norm and "attention_norm_after"
+      or "feed_forward_norm_after"](y)
+  end
   return self.is_training and self.dropout > 0 and core.dropout(y, self.dropout) or y
 end
 
@@ -122,7 +144,7 @@ end
 ---@class Transformer: Module
 ---@field embedding Embedding
 ---@field layers TransformerLayer[]
----@field norm? LayerNorm|RMSNorm after the last layer, with norm = "pre"
+---@field norm? LayerNorm|RMSNorm after the last layer, except with norm = "post"
 ---@field logits Linear
 ---@field recompute? boolean
 ---@field options TransformerOptions
@@ -146,6 +168,8 @@ local OPTIONS <const> = options_of.define("TransformerOptions", {
     "factor of the embeddings; by default √d_model if they are tied, else 1", shown = "1" },
   { "logits_bias", { "all", "none" }, nil, "whether the last linear map has a bias",
     shown = '"all"' },
+  { "logits_softcap", "amount?", nil, "largest size of a logit, cap tanh(logit / cap), as in Gemma "
+    .. "2; 0: no limit", shown = "0" },
   { "recompute", "boolean?", nil,
     "activation checkpointing: in training, a layer keeps only its input, and backward "
       .. "recomputes the rest. This needs less memory; the results are bit-identical",
@@ -157,7 +181,7 @@ local OPTIONS <const> = options_of.define("TransformerOptions", {
 -- Returns a function from the index of a layer to its scheme. Layers with the same options share
 -- one scheme and its tables, unless the scheme is `per_layer`.
 local function schemes_of_layers(o)
-  local context = { dim = o.d_model // o.heads, heads = o.heads, d_model = o.d_model,
+  local context = { dim = o.head_dim or o.d_model // o.heads, heads = o.heads, d_model = o.d_model,
     length = o.length }
   local is_list = type(o.position) == "table" and not schemes.is_scheme(o.position)
     and #o.position > 0
@@ -174,9 +198,9 @@ local function schemes_of_layers(o)
   end
 end
 
---- Creates a causal language model: embedding, layers, a last norm if norm = "pre", and a linear
---- map to logits (the decoder of Vaswani et al. 2017 without its encoder). Tied embeddings are
---- scaled by √d_model, as in that paper, unless `embedding_scale` is given.
+--- Creates a causal language model: embedding, layers, a last norm unless norm = "post", and a
+--- linear map to logits (the decoder of Vaswani et al. 2017 without its encoder). Tied embeddings
+--- are scaled by √d_model, as in that paper, unless `embedding_scale` is given.
 ---
 --- Errors: as for `TransformerLayer`; vocabulary is neither a positive integer nor a list;
 --- embedding_scale is 0.
@@ -214,9 +238,10 @@ function M.Transformer(options)
     self.layers[i] = M.TransformerLayer(options_of.pick("TransformerLayerOptions", o,
       { position = scheme_of(i) }))
   end
-  self.norm = o.norm == "pre" and new_norm(o) or nil
+  self.norm = o.norm ~= "post" and new_norm(o) or nil
   self.logits = layers.Linear { inputs = o.d_model, outputs = count,
-    bias = o.logits_bias ~= "none" }
+    bias = o.logits_bias ~= "none",
+    softcap = o.logits_softcap ~= 0 and o.logits_softcap or nil }
   if o.tied_embeddings then
     self.logits.weight = self.embedding.weight
   end

@@ -20,7 +20,8 @@ local NULL <const> = core.json_null
 ---@field only? any the only value that roper supports; json_null for null
 ---@field default? any the value if the field is missing or null; nil if it is required
 ---@field is_nullable? boolean null is not the default, but leaves out the option
----@field every? string the only value in a list that roper supports
+---@field read? fun(value: any): any the value of the option for that of the field
+---@field write? fun(value: any): any the inverse
 ---@field unused? boolean the field does not change the logits
 
 --- The activations of a feed-forward without gate, as `choices` of a row.
@@ -102,13 +103,6 @@ local function value_of(where, row, given)
       end
     end
     M.refuse(where, row[1], value, allowed(row))
-  elseif row.every then
-    for _, one in ipairs(type(value) == "table" and value or {}) do
-      if one ~= row.every then
-        M.refuse(where, row[1], one, M.shown(row.every) .. ", the only kind that roper supports")
-      end
-    end
-    return nil
   end
   if value == NULL then -- the default is null
     return nil
@@ -117,7 +111,7 @@ local function value_of(where, row, given)
   if expected then
     M.refuse(where, row[1], value, expected)
   end
-  return value
+  return row.read and row.read(value) or value
 end
 
 -- Is a value one that leaves out a feature?
@@ -185,7 +179,7 @@ end
 -- The value of a field for an option; also returns an error message if there is none.
 local function field_of(row, value)
   if not row.choices then
-    return value
+    return row.write and row.write(value) or value
   end
   for _, choice in ipairs(row.choices) do
     if choice[2] == value then

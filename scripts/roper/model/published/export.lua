@@ -5,6 +5,7 @@ local config = require "roper.model.published.config"
 local core = require "roper.core"
 local families = require "roper.model.published.families"
 local files = require "roper.system.file"
+local kinds = require "roper.model.published.kinds"
 local options_of = require "roper.options.rows"
 local files_of = require "roper.model.published.files"
 local published = require "roper.model.published"
@@ -23,6 +24,10 @@ local CHECKED <const>, TOLERANCE <const> = 16, 1e-3
 -- Options of a model with the values of all defaults, and `position` as a table.
 local function completed(options)
   local o = options_of.completed("TransformerOptions", options)
+  o.head_dim = families.head_dim(o)
+  o.attention_scale = o.attention_scale or o.head_dim ^ -0.5
+  o.attention_softcap, o.logits_softcap = o.attention_softcap or 0, o.logits_softcap or 0
+  o.qk_norm = o.qk_norm or "none"
   o.d_ff, o.kv_heads = o.d_ff or 4 * o.d_model, o.kv_heads or o.heads
   o.norm_epsilon = o.norm_epsilon or 1e-5
   for _, name in ipairs { "attention_bias", "feed_forward_bias", "logits_bias" } do
@@ -32,9 +37,9 @@ local function completed(options)
     o[name] = o[name] or false
   end
   o.embedding_scale = o.embedding_scale or o.tied_embeddings and o.d_model ^ 0.5 or 1
-  local problem
-  o.position, problem = rope.scheme_of(o.position)
-  return o, problem
+  local scheme, found = rope.scheme_of(o.position, o.layers)
+  o.position, o.kinds = scheme, found
+  return o, not scheme and found or nil
 end
 
 -- Does a type have a field for an option?
@@ -51,7 +56,7 @@ local function fields_of(family, kind, o, length)
   local of_position = {}
   if family.rope then -- first, since no other option makes up for it
     local found, problem = rope.fields(o.position, tables.merged(family.rope,
-      { head_dim = o.d_model // o.heads, length = length or o.length or LENGTH }))
+      { head_dim = o.head_dim, length = length or o.length or LENGTH }))
     if not found then
       return nil, problem
     end
@@ -60,10 +65,11 @@ local function fields_of(family, kind, o, length)
     return nil, ("the position scheme %s has no counterpart; expected learned"):format(
       o.position.type)
   end
-  for _, name in ipairs(tables.keys(kind.fixed)) do
-    if o[name] ~= kind.fixed[name] then
+  local fixed = families.fixed(kind, o)
+  for _, name in ipairs(tables.keys(fixed)) do
+    if o[name] ~= fixed[name] then
       return nil, ("%s = %s has no counterpart; expected %s"):format(name, config.shown(o[name]),
-        config.shown(kind.fixed[name]))
+        config.shown(fixed[name]))
     end
   end
   if o.tied then
@@ -71,14 +77,21 @@ local function fields_of(family, kind, o, length)
   elseif o.kv_heads ~= o.heads and not has_field(kind, "kv_heads") then
     return nil, ("kv_heads = %d has no counterpart; expected heads = %d"):format(o.kv_heads,
       o.heads)
+  elseif o.head_dim * o.heads ~= o.d_model and not has_field(kind, "head_dim") then
+    return nil, ("head_dim = %d has no counterpart; expected d_model / heads"):format(o.head_dim)
+  elseif math.abs(o.attention_scale * o.head_dim ^ 0.5 - 1) > 1e-9
+    and not has_field(kind, "attention_scale") then
+    return nil, ("attention_scale = %g has no counterpart; expected 1 / √head_dim"):format(
+      o.attention_scale)
+  end
+  local of_layers, other = kinds.fields(kind.kinds, o.kinds)
+  if not of_layers then
+    return nil, other
   end
   local fields, problem = config.fields(tables.merged(o, { length = o.length
     or o.position.length }), kind.rows)
-  return fields and tables.merged(fields, of_position), problem
+  return fields and tables.merged(fields, of_layers, of_position), problem
 end
-
--- The types that can be written, in the order in which they are tried.
-local TYPES <const> = { "llama", "qwen2", "mistral", "gpt_neox", "gpt2" }
 
 -- The maximum number of positions that is given, or that a published model has.
 local function length_of(given, like)
@@ -89,7 +102,7 @@ end
 -- The family, the type and the fields of config.json for a model.
 local function choose(o, given, like)
   local problems, only = {}, given.type or like and like.model_type
-  for _, name in ipairs(only and { only } or TYPES) do
+  for _, name in ipairs(only and { only } or families.TYPES) do
     for _, family in ipairs(families.LIST) do
       local kind = family.types[name]
       local fields, problem
@@ -111,7 +124,7 @@ local function content_of(family, kind, fields, like, given)
   local own = { model_type = kind, architectures = { family.types[kind].architecture } }
   if not like then
     return tables.merged(fields, own, { torch_dtype = "float32", bos_token_id = core.json_null,
-      eos_token_id = core.json_null })
+      eos_token_id = core.json_null, pad_token_id = core.json_null })
   elseif like.model_type ~= kind then -- its fields have other meanings
     return tables.merged(config.unused(like), fields, own, { torch_dtype = "float32" })
   end
@@ -149,7 +162,7 @@ local function tensors_of(model, family, o)
         error(("export: expected a parameter %s, found none; the model was changed"):format(name),
           0)
       end
-      parts[i] = families.turned(name, parameters[name], pairing, "half", o)
+      parts[i] = families.turned(name, parameters[name], pairing, "half", o, o.position)
       parameters[name] = nil
     end
     local name = entry.there == family.head and entry.there or family.prefix .. entry.there
@@ -181,8 +194,8 @@ local function verify(model, folder, o)
 end
 
 options_of.define("ExportOptions", {
-  { "type", TYPES, nil, "the model_type of config.json; by default that of `like`, or the first "
-    .. "that fits" },
+  { "type", families.TYPES, nil, "the model_type of config.json; by default that of `like`, or the "
+    .. "first that fits" },
   { "like", "string?", nil, "folder of the published model from which this one was trained: other "
     .. "fields of its config.json, and its files beside the weights, are kept" },
   { "length", "size?", nil, "the max_position_embeddings of config.json; by default the option "
@@ -190,12 +203,12 @@ options_of.define("ExportOptions", {
 })
 
 --- Writes a Transformer in Hugging Face's layout: a folder with config.json and model.safetensors,
---- which `transformers` and `roper.import` read. The layout is that of Llama, Qwen2 or Mistral for
---- models with rms_norm, "swiglu" and rotated queries and keys, of GPT-NeoX for those with
---- LayerNorm, and of GPT-2 for those with the position scheme `learned`. All need norm = "pre" and
---- logits_bias = "none". The written model is read again and its logits are compared. With `like`,
---- a model that was read, trained and written again keeps what roper does not use, such as its
---- tokenizer, the tokens that end a text, and how to generate.
+--- which `transformers` and `roper.import` read. The layout is that of Llama, Qwen2, Mistral,
+--- Qwen3, SmolLM3, OLMo 2, Phi-3 or Gemma 2 for models with rms_norm, a gate, and rotated queries
+--- and keys, of GPT-NeoX for those with LayerNorm, and of GPT-2 for those with the position scheme
+--- `learned`. All need logits_bias = "none". The written model is read again and its logits are
+--- compared. With `like`, a model that was read, trained and written again keeps what roper does
+--- not use, such as its tokenizer, the tokens that end a text, and how to generate.
 ---
 --- Errors: the layout cannot describe the model, such as RoPER or biases that it lacks (the message
 --- lists the reason for each type); the folder exists and is not empty, or cannot be written.

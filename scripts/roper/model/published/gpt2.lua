@@ -4,12 +4,13 @@ local core = require "roper.core"
 local layout = require "roper.model.published.layout"
 
 ---@class PublishedFamily
----@field types table<string, table> for each `model_type`: its architecture, its rows (ConfigRow[])
----   and `fixed`, options that its models always have
+---@field types table<string, table> for each `model_type`: its architecture, `rows` (ConfigRow[]),
+---   `fixed`, options that its models always have, as values or functions of the other options, and
+---   `kinds`, a KindsForm, if layers differ
 ---@field prefix string of names in the files, which they may lack
 ---@field head string name of the weight of the logits
 ---@field buffers string[] patterns of tensors that are not parameters
----@field rope? table how the config describes rotation, as for `rope.read`
+---@field rope? table how the config describes rotation, as for `rope.read` and `rope.fields`
 ---@field ends fun(o: table): LayoutEntry[] parameters outside the layers
 ---@field layer fun(o: table, index: integer): LayoutEntry[] of a layer, from 1
 
@@ -38,7 +39,8 @@ local ROWS <const> = {
 return {
   types = { gpt2 = { architecture = "GPT2LMHeadModel", rows = ROWS, fixed = {
     norm = "pre", rms_norm = false, embedding_scale = 1, logits_bias = "none",
-    attention_bias = "all", feed_forward_bias = "all", parallel_residual = false } } },
+    attention_bias = "all", feed_forward_bias = "all", parallel_residual = false,
+    qk_norm = "none", attention_softcap = 0, logits_softcap = 0 } } },
   prefix = "transformer.",
   head = "lm_head.weight",
   buffers = { "^h%.%d+%.attn%.bias$", "^h%.%d+%.attn%.masked_bias$" },

@@ -22,12 +22,13 @@ local ROWS <const> = {
 
 return {
   types = { gpt_neox = { architecture = "GPTNeoXForCausalLM", rows = ROWS, fixed = { norm = "pre",
-    rms_norm = false, embedding_scale = 1, logits_bias = "none", feed_forward_bias = "all" } } },
+    rms_norm = false, embedding_scale = 1, logits_bias = "none", feed_forward_bias = "all",
+    qk_norm = "none", attention_softcap = 0, logits_softcap = 0 } } },
   prefix = "gpt_neox.",
   head = "embed_out.weight",
   buffers = { "^layers%.%d+%.attention%.bias$", "^layers%.%d+%.attention%.masked_bias$",
     "^layers%.%d+%.attention%.rotary_emb%.inv_freq$" },
-  rope = { base = "rotary_emb_base", partial = 0.25 },
+  rope = { base = "rotary_emb_base", partial = 0.25, partial_field = "rotary_pct" },
   ends = function(o)
     local list = layout.new()
     list:same("embed_in.weight", "embedding.weight", { o.vocabulary, o.d_model })

@@ -5,6 +5,7 @@ local config = require "roper.model.published.config"
 local diagnostics = require "roper.text.diagnostics"
 local families = require "roper.model.published.families"
 local files = require "roper.system.file"
+local kinds = require "roper.model.published.kinds"
 local options_of = require "roper.options.rows"
 local published = require "roper.model.published.files"
 local rope = require "roper.model.published.rope"
@@ -27,15 +28,10 @@ local function family_of(path, given)
 end
 
 -- Raises an error unless the sizes fit each other.
-local function check_sizes(path, fields, o)
-  local head_dim = o.d_model // o.heads
-  if o.d_model % o.heads ~= 0 then
+local function check_sizes(path, o)
+  if not o.head_dim and o.d_model % o.heads ~= 0 then
     error(("%s: expected hidden_size divisible by the number of heads, got %d and %d"):format(path,
       o.d_model, o.heads), 0)
-  elseif fields.head_dim and fields.head_dim ~= head_dim then
-    config.refuse(path, "head_dim", fields.head_dim,
-      ("%d = hidden_size / num_attention_heads, the only value that roper supports"):format(
-        head_dim))
   elseif o.kv_heads and o.heads % o.kv_heads ~= 0 then
     config.refuse(path, "num_key_value_heads", o.kv_heads,
       ("a divisor of num_attention_heads = %d"):format(o.heads))
@@ -46,6 +42,7 @@ end
 ---@class PublishedModel
 ---@field family PublishedFamily
 ---@field options table of the Transformer, with all sizes
+---@field scheme table the position scheme of all layers that have one
 ---@field ends table<integer, true> ids of the tokens that end a text
 
 --- Reads a config.json.
@@ -58,19 +55,22 @@ end
 function M.describe(path, given, o)
   local family, kind = family_of(path, given)
   local ignored = tables.set(o.ignore)
-  local known = tables.merged(ignored, family.rope and tables.set(rope.FIELDS))
+  local known = tables.merged(ignored, family.rope and tables.set(rope.FIELDS),
+    kind.kinds and tables.set(kind.kinds.fields))
   local fields = config.read(path, given, kind.rows, known)
-  local options = tables.merged(kind.fixed, config.options(fields, kind.rows))
+  local options = config.options(fields, kind.rows)
+  options = tables.merged(families.fixed(kind, options), options)
   options.d_ff = options.d_ff or 4 * options.d_model
-  check_sizes(path, fields, options)
+  check_sizes(path, options)
+  local scheme = { type = "learned" }
   if family.rope then
-    options.position = rope.read(path, given, tables.merged(family.rope,
-      { head_dim = options.d_model // options.heads, pairing = o.pairing, ignored = ignored }))
-  else
-    options.position = { type = "learned" }
+    scheme = rope.read(path, given, tables.merged(family.rope,
+      { head_dim = families.head_dim(options), pairing = o.pairing, ignored = ignored }))
   end
+  options.position = kind.kinds
+    and kinds.position(scheme, kind.kinds.read(path, given, options.layers)) or scheme
   local ends = given.eos_token_id
-  return { family = family, options = options,
+  return { family = family, options = options, scheme = scheme,
     ends = tables.set(type(ends) == "table" and ends or { ends }) }
 end
 
@@ -105,7 +105,7 @@ local function without_buffers(tensors, family, is_tied)
 end
 
 -- Takes the tensor of an entry, checks it and adds its parameters to `state`.
-local function take(state, tensors, entry, folder, o)
+local function take(state, tensors, entry, folder, model)
   local tensor = tensors[entry.there]
   local wanted = table.concat(entry.shape, ", ")
   if not tensor then
@@ -119,7 +119,8 @@ local function take(state, tensors, entry, folder, o)
   tensors[entry.there] = nil
   for i, part in ipairs(entry.form.split(tensor:to "float32")) do
     local name = entry.here[i]
-    state[name] = families.turned(name, part, "half", o.position.pairing or "half", o)
+    state[name] = families.turned(name, part, "half", model.scheme.pairing or "half",
+      model.options, model.scheme)
   end
 end
 
@@ -134,7 +135,7 @@ function M.parameters(folder, model)
   local tensors = without_buffers(published.tensors(folder), family, o.tied_embeddings)
   local state = {}
   for entry in families.entries(family, o) do
-    take(state, tensors, entry, folder, o)
+    take(state, tensors, entry, folder, model)
   end
   local left = tables.keys(tensors)
   if left[1] then
@@ -152,9 +153,10 @@ options_of.define("ImportOptions", {
 })
 
 --- Reads a model in Hugging Face's layout: a folder with config.json and model.safetensors, or its
---- shards. It reads GPT-2, GPT-NeoX (Pythia), Llama, Mistral and Qwen2, with the `rope_scaling`
---- types linear, dynamic, yarn, longrope, llama3 and proportional. Weights in float16 and bfloat16
---- become float32. The logits are those of `transformers` up to rounding. Dropout is 0.
+--- shards. It reads GPT-2, GPT-NeoX (Pythia), Llama, Mistral, Qwen2, Qwen3, Phi-3, Gemma 2, SmolLM3
+--- and OLMo 2, with the `rope_scaling` types linear, dynamic, yarn, longrope, llama3 and
+--- proportional. Weights in float16 and bfloat16 become float32. The logits are those of
+--- `transformers` up to rounding. Dropout is 0.
 ---
 --- Errors: the folder lacks a file, or contains a damaged one; config.json requires something that
 --- roper lacks (the message names the field and its value); a tensor is missing, has another shape

@@ -1,6 +1,7 @@
 --- Parameters in a published layout: for each tensor of the files, its shape, the parameters of a
 --- Transformer that it contains, and the functions that convert one to the other.
 local core = require "roper.core"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -26,13 +27,19 @@ local TRANSPOSED <const> = {
   join = function(parts) return parts[1]:transpose(1, 2) end,
 }
 
--- Several parameters, one after the other in the first axis.
-local function stacked(count)
+-- The tensor of the file is the parameter minus 1.
+local OFFSET <const> = {
+  split = function(tensor) return { tensor + 1 } end,
+  join = function(parts) return parts[1] - 1 end,
+}
+
+-- Several parameters, one after the other in the first axis: their numbers of rows.
+local function stacked(rows)
   return {
     split = function(tensor)
-      local parts, rows = {}, tensor:size(1) // count
-      for i = 1, count do
-        parts[i] = tensor:narrow(1, (i - 1) * rows + 1, rows)
+      local parts, first = {}, 1
+      for i, count in ipairs(rows) do
+        parts[i], first = tensor:narrow(1, first, count), first + count
       end
       return parts
     end,
@@ -127,9 +134,24 @@ end
 ---@param outputs integer of all
 ---@param inputs integer
 function Layout:transposed(there, here, outputs, inputs)
-  local form = stacked(#here)
+  local rows = tables.map(here, function() return outputs // #here end)
+  local form = stacked(rows)
   add(self, there, here, { inputs, outputs }, { outputs = outputs, bias = form,
     weight = #here == 1 and TRANSPOSED or transposed(form) }, true)
+end
+
+--- Adds one tensor with the weights of several linear maps without bias, one after the other.
+---@param there string
+---@param here string[] the weights
+---@param outputs integer[] of each
+---@param inputs integer
+function Layout:stacked(there, here, outputs, inputs)
+  local all = 0
+  for _, count in ipairs(outputs) do
+    all = all + count
+  end
+  self.entries[#self.entries + 1] = { there = there, here = here, shape = { all, inputs },
+    form = stacked(outputs) }
 end
 
 --- Adds several linear maps of GPT-NeoX, with one weight [outputs, inputs] whose rows alternate
@@ -151,8 +173,10 @@ end
 ---@param here string
 ---@param size integer
 ---@param has_bias boolean
-function Layout:norm(there, here, size, has_bias)
+---@param is_offset? boolean the file contains the gain minus 1
+function Layout:norm(there, here, size, has_bias, is_offset)
   self:same(there .. ".weight", here .. ".gain", { size })
+  self.entries[#self.entries].form = is_offset and OFFSET or SAME
   if has_bias then
     self:same(there .. ".bias", here .. ".bias", { size })
   end

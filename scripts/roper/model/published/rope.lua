@@ -170,7 +170,8 @@ end
 ---@param path string of config.json, for messages
 ---@param given table its content
 ---@param o table head_dim; partial = default of `partial_rotary_factor`, nil if the family rotates
----   all features; base = field of the base; pairing; ignored
+---   all features; base = field of the base; theta = its default, if it is not 10,000; types: the
+---   types of `rope_scaling`, if not all; is_optional: layers need not rotate; pairing; ignored
 ---@return table position {type = name, ...}
 function M.read(path, given, o)
   local name = "rope_scaling"
@@ -184,16 +185,18 @@ function M.read(path, given, o)
     config.refuse(path, name, object, "an object")
   end
   local kind = object.rope_type or object.type or "default"
+  kind = kind == "su" and "longrope" or kind -- an older name
   local rule = type(kind) == "string" and TYPES[kind]
-  if not rule then
+  local types = o.types or TYPES
+  if not rule or not types[kind] then
     config.refuse(where, object.rope_type and "rope_type" or "type", kind,
-      "one of " .. table.concat(tables.keys(TYPES), ", "))
+      "one of " .. table.concat(tables.keys(types), ", "))
   end
   check_fields(where, kind, rule, object, o.ignored)
   local scheme = { type = rule.scheme, pairing = o.pairing }
   local holder = object.rope_theta ~= nil and object.rope_theta ~= NULL and where or path
   local field = holder == where and "rope_theta" or o.base
-  scheme.base = number_in(holder, holder == where and object or given, field, 10000)
+  scheme.base = number_in(holder, holder == where and object or given, field, o.theta or 10000)
   if scheme.base <= 0 then
     config.refuse(holder, field, scheme.base, "a positive number")
   end
@@ -214,35 +217,81 @@ function M.read(path, given, o)
   return scheme
 end
 
--- The one scheme of all layers as a table with its type; nil and a problem for several.
-local function one_scheme(given)
-  local list = type(given) == "table" and #given > 0 and given or { given }
-  local found
-  for _, one in ipairs(list) do
-    local name = type(one) == "table" and one.type or one
-    local layers = type(name) == "string" and texts.parse(name, "position")
-    if not layers or layers[2] or layers[1][2] then
-      return nil, "its position scheme combines several schemes"
+-- The schemes of one layer, each a table with its type; nil if the text is not one of one layer.
+local function parts_of(given)
+  if type(given) == "table" and given.parts then
+    local list = {}
+    for _, part in ipairs(given.parts) do
+      for _, one in ipairs(parts_of(part) or { false }) do
+        list[#list + 1] = one or nil
+      end
     end
-    one = tables.merged(layers[1][1].options, type(one) == "table" and one or nil,
-      { type = layers[1][1].type })
-    if found and core.json_encode(found, { sort = true }) ~= core.json_encode(one, { sort = true })
-    then
-      return nil, "its layers have different position schemes"
-    end
-    found = one
+    return list
   end
-  return found
+  local name = type(given) == "table" and given.type or given
+  local layers = type(name) == "string" and texts.parse(name, "position")
+  if not layers or layers[2] then
+    return nil
+  end
+  local own = type(given) == "table" and layers[1][2] == nil and given or nil
+  return tables.map(layers[1], function(scheme)
+    return tables.merged(scheme.options, own, { type = scheme.type })
+  end)
 end
 
---- Describes a position scheme of all layers, as the other functions take it.
+-- The scheme of a layer, its window and whether it rotates; nil and a problem.
+local function layer_of(given)
+  local scheme, window = nil, false
+  for _, part in ipairs(parts_of(given) or { given, given }) do
+    if type(part) == "table" and part.type == "window" and not window then
+      window = part.size or 128
+      if part.sinks and part.sinks > 0 then
+        return nil, ("window: sinks = %d has no counterpart; expected 0"):format(part.sinks)
+      end
+    elseif scheme then
+      return nil, "its position scheme combines several schemes"
+    elseif type(part) == "table" and part.type ~= "none" then
+      scheme = part
+    end
+  end
+  return { scheme = scheme, window = window }
+end
+
+local function is_same(a, b)
+  return core.json_encode(a, { sort = true }) == core.json_encode(b, { sort = true })
+end
+
+-- The one scheme of all layers that have one, and the kinds of the layers; nil and a problem.
+local function one_scheme(given, count)
+  local is_text = type(given) == "string" and given:find ":"
+  local list = is_text and tables.map(texts.parse(given, "position"), function(joined)
+    return { parts = tables.map(joined, function(one)
+      return tables.merged(one.options, { type = one.type })
+    end) }
+  end) or type(given) == "table" and #given > 0 and given or { given }
+  local found, kinds = nil, { windows = {}, rotated = {} }
+  for i = 1, count do
+    local layer, problem = layer_of(list[(i - 1) % #list + 1])
+    if not layer then
+      return nil, problem
+    elseif found and layer.scheme and not is_same(found, layer.scheme) then
+      return nil, "its layers have different position schemes"
+    end
+    found = layer.scheme or found
+    kinds.windows[i], kinds.rotated[i] = layer.window, layer.scheme ~= nil
+  end
+  return found or { type = "none" }, kinds
+end
+
+--- Describes the position schemes of a model, as the other functions take them.
 ---@param given any the option `position` of a Transformer, as from `checkpoint.options`
+---@param count integer layers
 ---@return table? scheme {type = name, ...} with the defaults of its options; nil for several
----@return string? problem
-function M.scheme_of(given)
-  local found, problem = one_scheme(given)
+---@return LayerKinds|string kinds of the layers, or the problem
+function M.scheme_of(given, count)
+  local found, kinds = one_scheme(given, count)
   if not found then
-    return nil, problem
+    return nil, kinds
   end
   local defaults = { base = 10000, fraction = 1, pairing = "half", rotate = found.type == "roper"
     and "qkvo" or "qk" }
@@ -257,7 +306,7 @@ function M.scheme_of(given)
       defaults[name] = kind[2]
     end
   end
-  return tables.merged(defaults, found)
+  return tables.merged(defaults, found), kinds
 end
 
 -- The type of config.json for a scheme, with its rule.
@@ -272,10 +321,14 @@ end
 
 --- The fields of config.json for a position scheme.
 ---@param scheme table from `scheme_of`
----@param o table as for `read`, and `length`, the maximum number of positions
+---@param o table as for `read`; `length`, the maximum number of positions; `partial_field`, the
+---   field for the share of rotated features
 ---@return table? fields nil if the scheme has no counterpart
 ---@return string? problem
 function M.fields(scheme, o)
+  if scheme.type == "none" and o.is_optional then -- no layer rotates
+    scheme = tables.merged(scheme, { type = "rope", base = o.theta })
+  end
   local kind, rule = type_of(scheme)
   local base = scheme.base
   if scheme.type == "ntk" and not scheme.trained_length then
@@ -293,6 +346,12 @@ function M.fields(scheme, o)
     return nil, ('position: ramp = "%s" has no counterpart; expected "pairs"'):format(scheme.ramp)
   elseif not o.partial and scheme.fraction ~= 1 and kind ~= "proportional" then
     return nil, ("position: fraction = %g has no counterpart; expected 1"):format(scheme.fraction)
+  end
+  if o.types and not o.types[kind] then
+    return nil, ("the position scheme %s has no counterpart; those with one are %s"):format(
+      scheme.type, table.concat(tables.map(tables.keys(o.types), function(name)
+        return TYPES[name].scheme
+      end), ", "))
   end
   local length = rule.in_config and scheme.trained_length or o.length
   local fields = { [o.base] = base + 0.0, max_position_embeddings = length }
@@ -314,7 +373,7 @@ function M.fields(scheme, o)
     fields.rope_scaling = object
   end
   if o.partial then
-    fields.rotary_pct = scheme.fraction
+    fields[o.partial_field] = scheme.fraction
   end
   return fields
 end

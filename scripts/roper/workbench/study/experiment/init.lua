@@ -85,7 +85,7 @@ function M.configure(name, given)
     error(("field batch: %d is not divisible by accumulate, %d"):format(config.batch,
       config.accumulate), 0)
   end
-  if config.d_model % config.heads ~= 0 then
+  if not config.head_dim and config.d_model % config.heads ~= 0 then
     error(("field d_model: %d is not divisible by heads, %d"):format(config.d_model, config.heads),
       0)
   end

@@ -105,7 +105,7 @@ end
 
 -- Raises an error if the schemes of a configuration cannot be created. Restores the random state.
 local function try(config)
-  local context = { dim = config.d_model // config.heads, heads = config.heads,
+  local context = { dim = config.head_dim or config.d_model // config.heads, heads = config.heads,
     d_model = config.d_model, length = config.length }
   local layers = M.scheme(config)
   local ok, message = scoped.with_seed(1, function()

@@ -137,7 +137,7 @@ describe("experiment.configure", function()
       { "rate", "a finite non-negative number", { "x", -1, 0 / 0, math.huge, "inf", "1e999" } },
       { "clip", "a finite non-negative number", { -1 } },
       { "position", "one of " .. POSITIONS, { 5, true } },
-      { "norm", "one of pre, post", { "both" } },
+      { "norm", "one of pre, post, reordered, sandwich", { "both" } },
       { "coupled", "true or false", { 1, "1", "", "yes", {} } },
     }) do
       local field, expected, wrong = table.unpack(case)
