@@ -21,6 +21,10 @@ local KNOWN <const> = tables.set { "vocabulary", "d_model", "layers", "heads", "
   "norm_epsilon", "parallel_residual", "tied", "tied_embeddings", "embedding_scale", "dropout",
   "position", "recompute", "length" }
 
+-- The values of options that they have; a Transformer has more.
+local CHOICES <const> = { norm = tables.set { "pre", "post" },
+  activation = tables.set { "relu", "gelu", "gelu_tanh", "swiglu" } }
+
 -- The options of a model with their defaults.
 local function options_of_model(model)
   local o = options_of.completed("TransformerOptions", checkpoint.options(model))
@@ -29,6 +33,13 @@ local function options_of_model(model)
     if not KNOWN[name] and o[name] ~= row[3] then
       error(("export_pytorch: option %s: expected its default, got %s, which modules of PyTorch "
         .. "do not have yet"):format(name, options_of.shown(o[name])), 0)
+    end
+  end
+  for name, choices in pairs(CHOICES) do
+    if not choices[o[name]] then
+      error(("export_pytorch: option %s: expected one of %s, got %s, which modules of PyTorch do "
+        .. "not have yet"):format(name, table.concat(tables.keys(choices), ", "),
+        options_of.shown(o[name])), 0)
     end
   end
   o.d_ff, o.kv_heads = o.d_ff or 4 * o.d_model, o.kv_heads or o.heads
