@@ -164,14 +164,6 @@ describe("nn.MultiHeadAttention", function()
       nn.MultiHeadAttention({ d_model = 8, heads = 2, position = scheme })(roper.ones({ 1, 2, 8 }))
     end, "attention: the position scheme is for 8 features, got queries %[1, 2, 2, 4%]")
   end)
-
-  it("rejects other shapes than [batch, time, d_model]", function()
-    local module = nn.MultiHeadAttention({ d_model = 8, heads = 2 })
-    assert.error_matches(function() module(roper.ones({ 5, 8 })) end,
-                         "MultiHeadAttention: x: expected %[batch, time, 8%], got %[5, 8%]")
-    assert.error_matches(function() module(roper.ones({ 1, 5, 6 })) end,
-                         "MultiHeadAttention: x: expected %[batch, time, 8%], got %[1, 5, 6%]")
-  end)
 end)
 
 describe("MultiHeadAttention with kv_heads", function()

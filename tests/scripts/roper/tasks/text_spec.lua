@@ -47,11 +47,6 @@ describe("tasks.options", function()
     assert.same({ "length", "files", "documents", "tokenizer", "vocabulary", "validation",
       "hash" }, names)
   end)
-
-  it("rejects names without a task", function()
-    assert.error_matches(function() roper.tasks.options("adition") end,
-      'expected one of addition, .*text.*, got "adition"; did you mean "addition"?')
-  end)
 end)
 
 describe("tasks.text", function()

@@ -111,11 +111,6 @@ describe("evaluation.solve", function()
     assert.not_same(first, texts(4))
     assert.is_true(model.is_training)
   end)
-
-  it("rejects bad options", function()
-    assert.error_matches(function() evaluation.solve(linear, tasks[1], { problems = 0 }) end,
-                         "solve: option problems: expected a positive integer, got 0")
-  end)
 end)
 
 describe("evaluation.answers", function()

@@ -13,9 +13,4 @@ describe("linear", function()
           fraction = 0.5, last = true } }), 1e-14)
     end
   end)
-
-  it("rejects a factor below 1", function()
-    assert.error_matches(function() roper.position.linear({ dim = 4, factor = 0.5 }) end,
-      "linear: option factor: expected a finite number of at least 1, got 0.5")
-  end)
 end)
