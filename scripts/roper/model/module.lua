@@ -20,6 +20,8 @@ local M = {}
 ---@field is_training boolean = true; whether dropout is on
 ---@field settings? string[] of a class: names of its fields with numbers, strings or booleans that
 ---   change its results; they are saved with the parameters
+---@field takes? OptionRow[] of a class: options of its own, which the field `model` of experiments
+---   can set, such as model=Own{times=4}; its method `init` gets them with their defaults
 local Module = { is_training = true }
 Module.__index = Module
 M.Module = Module

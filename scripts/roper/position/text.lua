@@ -17,8 +17,8 @@ M.CONTEXT = {
 }
 
 -- The rows of the options that a text can set.
-local function rows_of(definition)
-  return tables.map(options_of.rows_of(definition.takes), function(row)
+local function rows_of(takes)
+  return tables.map(options_of.rows_of(takes), function(row)
     return not M.CONTEXT[row[1]] and row or nil
   end)
 end
@@ -73,10 +73,10 @@ local function check_writable(where, name, value)
 end
 
 -- Checks options against those that a scheme takes.
-local function check(scheme, definition, given, where)
+local function check(scheme, takes, given, where)
   where = where .. ": " .. scheme
-  local rows, known = rows_of(definition), tables.set(tables.map(
-    options_of.rows_of(definition.takes), function(row) return row[1] end))
+  local rows, known = rows_of(takes), tables.set(tables.map(
+    options_of.rows_of(takes), function(row) return row[1] end))
   for _, option in ipairs(tables.keys(given)) do
     local meaning = known[option] and M.CONTEXT[option]
     if meaning then
@@ -101,6 +101,25 @@ end
 ---@field given table<string, any> the options in the text
 ---@field options? table<string, any> those that differ from their defaults; nil if none do
 
+--- Converts and checks the options of a scheme, or of something else with options in braces.
+---
+--- Errors: an unknown option, one of another kind, or one that the model sets itself.
+---@param scheme table {type, options} from `syntax.parse`
+---@param takes table rows of its options
+---@param where string the start of messages
+---@return CheckedScheme
+function M.checked(scheme, takes, where)
+  local given, kinds = {}, {}
+  for _, row in ipairs(scheme.options and options_of.rows_of(takes) or {}) do
+    kinds[row[1]] = type(row[2]) == "string" and row[2]:gsub("%?$", "") or row[2]
+  end
+  for _, option in ipairs(scheme.options or {}) do
+    given[option[1]] = converted(kinds[option[1]], option[2])
+  end
+  local options = scheme.options and check(scheme.type, takes, given, where) or {}
+  return { type = scheme.type, given = given, options = next(options) and options or nil }
+end
+
 --- Parses the schemes of the layers and checks their options.
 ---
 --- Errors: the text has another form; an unknown scheme; an unknown option, one of another kind, or
@@ -111,16 +130,7 @@ end
 function M.parse(text, where)
   return tables.map(syntax.parse(text, where), function(joined)
     return tables.map(joined, function(scheme)
-      local definition, given = registry.find(scheme.type), {}
-      local kinds = {}
-      for _, row in ipairs(scheme.options and options_of.rows_of(definition.takes) or {}) do
-        kinds[row[1]] = type(row[2]) == "string" and row[2]:gsub("%?$", "") or row[2]
-      end
-      for _, option in ipairs(scheme.options or {}) do
-        given[option[1]] = converted(kinds[option[1]], option[2])
-      end
-      local options = scheme.options and check(scheme.type, definition, given, where) or {}
-      return { type = scheme.type, given = given, options = next(options) and options or nil }
+      return M.checked(scheme, registry.find(scheme.type).takes, where)
     end)
   end)
 end
@@ -171,7 +181,7 @@ function M.with(parts, given, where)
   end
   given = tables.merged(scheme.given, given)
   return { type = scheme.type, given = given,
-    options = check(scheme.type, registry.find(scheme.type), given, where) }
+    options = check(scheme.type, registry.find(scheme.type).takes, given, where) }
 end
 
 --- Returns the schemes of the layers.
@@ -216,7 +226,7 @@ function M.completions(text, names)
   end
   local definition = registry.definitions[unfinished.scheme]
   local list = {}
-  for _, row in ipairs(definition and rows_of(definition) or {}) do
+  for _, row in ipairs(definition and rows_of(definition.takes) or {}) do
     if not unfinished.option then
       list[#list + 1] = not unfinished.given[row[1]] and row[1] .. "=" or nil
     elseif unfinished.option == row[1] then

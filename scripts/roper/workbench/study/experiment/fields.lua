@@ -13,8 +13,8 @@ local M = {}
 
 ---@class Field
 ---@field [1] string name
----@field [2] string|table kind: "letters" (of qkvo), "scheme" (of positions), "steps" or "factors"
----   (lists of numbers), or the kind of an option
+---@field [2] string|table kind: "letters" (of qkvo), "scheme" (of positions), "class" (of models),
+---   "steps" or "factors" (lists of numbers), or the kind of an option
 ---@field [3] any default; false if it is not set by default
 ---@field [4] string documentation
 ---@field [5] any value that means "not set"; it is stored as false
@@ -143,8 +143,9 @@ function M.of(task, model)
       places[field[1]] = #list
     end
   end
-  list[#list + 1] = { "model", models.names(), model or models.DEFAULT,
-    "class of the model: Transformer, or one from roper.nn.class" }
+  list[#list + 1] = { "model", "class", model or models.DEFAULT,
+    "class of the model: Transformer, or one from roper.nn.class; braces set options that it "
+      .. "declares, Own{times=4}" }
   places.model = #list
   for _, field in ipairs(M.of_task(task)) do
     local place = places[field[1]]
@@ -219,6 +220,8 @@ function M.convert(field, value)
     local fit, expected = table.unpack(LISTS[kind])
     result = list_text(value, fit)
     refusal = not result and expected .. options_of.shown(value)
+  elseif kind == "class" then
+    return models.canonical(value)
   elseif kind == "scheme" then
     local names, missing = position.names(), position.missing(value)
     refusal = missing and ("expected one of %s, got %s%s"):format(table.concat(names, ", "),
@@ -250,8 +253,8 @@ end
 ---@return string[] values empty if they are not a list
 function M.choices(field)
   local kind = field[2]
-  if kind == "scheme" then
-    return position.names()
+  if kind == "scheme" or kind == "class" then
+    return kind == "scheme" and position.names() or models.names()
   elseif kind == "boolean" then
     return { "false", "true" }
   end
