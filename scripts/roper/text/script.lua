@@ -37,9 +37,12 @@ local function add(path, parts, seen)
     or ("(() => {%s})();\n"):format(source)
 end
 
--- A line of code without the blanks that have no meaning; as it is, if it may contain text.
+-- A line of code without the blanks that have no meaning. Lines with templates, regular
+-- expressions or escapes stay as they are.
 local function dense(line)
-  return line:find "[\"'`/]" and line or (line:gsub(" ?([=*<>?:,;(){}|&![%]]) ?", "%1"))
+  return line:find "[\\'`/]" and line or (line:gsub('([^"]*)("?[^"]*"?)', function(code, text)
+    return code:gsub(" ?([=*<>?:,;(){}|&![%]]) ?", "%1") .. text
+  end))
 end
 
 --- A script that runs a module and those that it imports. Imports have the form

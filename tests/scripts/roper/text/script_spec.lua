@@ -24,7 +24,9 @@ describe("a script of modules", function()
   it("runs each module once, after those that it imports, in a scope of its own", function()
     local text = joined({
       ["main.mjs"] = 'import { twice } from "./twice.mjs";\nimport { one } from "./one.mjs";\n'
-        .. "const own = 3;\nconsole.log(one, twice(2), own);\n",
+        .. "const own = 3;\nconsole.log(one, twice(2), own);\n"
+        .. 'console.log("a = b, c", "d { e", one - -own);\nconsole.log(`a = ${one + own}`);\n'
+        .. 'console.log("a = b".replace(/ = /, "-"));\n',
       ["twice.mjs"] = 'import { one } from "./one.mjs";\nconst own = 2 * one;\n'
         .. "export function twice(x) {\n  return own * x;\n}\n",
       ["one.mjs"] = 'console.log("once");\nexport const one = 1;\n',
@@ -37,6 +39,6 @@ describe("a script of modules", function()
     end
     local status, output = process.run({ "node", scratch.write("joined.js", text) })
     assert.equal(0, status)
-    assert.equal("once\n1 4 3\n", output)
+    assert.equal("once\n1 4 3\na = b, c d { e 4\na = 4\na-b\n", output)
   end)
 end)

@@ -25,6 +25,13 @@ local FORMULAS <const> = {
     "ô, turned back by the position of the query" },
 }
 
+-- Questions that a move answers, by their names in sentence.mjs.
+local TRIES <const> = {
+  { "twice", "A word occurs twice. When do both have the same score?" },
+  { "pull", "Pull the last word away. What do RoPE and RoPER do differently?" },
+  { "forward", "Take RoPER, but do not turn the sum back. What notices that the sentence moves?" },
+}
+
 M.rows = options_of.define("LessonSentence", {
   parent = "LessonPlay",
   { "words", "table", { "the", "dog", "bites", "the", "man" }, "the first sentence, 2 to 6 words; "
@@ -127,6 +134,9 @@ function M.draw(o)
       plane("sum", "Weighted sum", 2, "dashed: before the move"),
       plane("output", "Output", 3) },
     h.p { class = "say", role = "status" },
+    h.ol { class = "tries", tables.map(TRIES, function(try)
+      return h.li { try[2], " ", h.button { type = "button", ["data-try"] = try[1], "Show me" } }
+    end) },
     all_methods() }
 end
 

@@ -1,8 +1,10 @@
 // The sentence that moves: the reader's words on a ruler, moved as a whole or pulled apart, and
 // what each way to use positions makes of the move.
+import {attend} from "./attend.mjs";
 import {watchHands} from "./hands.mjs";
-import {between, clamp, copy, LAST, moveTo, whole, widest} from "./layout.mjs";
+import {between, clamp, copy, LAST, moveTo, placesOf, whole, widest} from "./layout.mjs";
 import {animate, whenSeen} from "./motion.mjs";
+import {shown} from "./results.mjs";
 import {startAll} from "./start.mjs";
 import {farthest, View} from "./view.mjs";
 import {word} from "./word.mjs";
@@ -12,7 +14,8 @@ const TIMES = {
   step: 220,
   far: 900,
   replay: 1400,
-  opening: 1800
+  opening: 1800,
+  pause: 1800
 }; // milliseconds
 const FIRST_MOVE = 6; // positions
 
@@ -174,10 +177,61 @@ function startSentence(figure, given) {
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("change", ({target: input}) => {
       if (input === own) return;
-      const {value} = find("[name=how]:checked");
-      back.closest("label").hidden = value !== "roper";
-      state.method = value === "roper" && !back.checked ? "forward" : value;
+      takeMethod();
       replay();
+    });
+  }
+  function takeMethod() {
+    const {value} = find("[name=how]:checked");
+    back.closest("label").hidden = value !== "roper";
+    state.method = value === "roper" && !back.checked ? "forward" : value;
+  }
+
+  // ---- Questions ----
+  function take(method, isBack = true) {
+    find(`[name=how][value=${method}]`).checked = true;
+    back.checked = isBack;
+    takeMethod();
+    draw();
+    tell();
+  }
+
+  // The scores of the first word that occurs again.
+  function twins() {
+    const texts = state.words.map(({text}) => text);
+    const twice = texts.find((text, j) => texts.indexOf(text) < j);
+    const {scores} = attend(state.words, placesOf(state), state.query, state.method);
+    return scores.filter((_, j) => texts[j] === twice).map((score) => shown(score)).join(" and ");
+  }
+
+  const tries = {
+    twice() {
+      take("none");
+      const same = twins(), id = setTimeout(() => {
+        take("rope");
+        find(".say").textContent = `The same word has the same key. With nothing, the scores are ${
+          same}. RoPE turns the two keys by different angles: ${twins()}.`;
+      }, TIMES.pause);
+      stop = () => clearTimeout(id);
+    },
+    pull() {
+      const j = state.words.length - 1;
+      take("roper");
+      begin("gap", true, j);
+      stretch(j, 2);
+    },
+    forward() {
+      take("roper", false);
+      begin("whole", true);
+      glide({start: state.start + FIRST_MOVE, gaps: [...state.gaps]}, TIMES.replay);
+    }
+  };
+  for (const button of all("[data-try]")) {
+    button.addEventListener("click", () => {
+      read(own.value = given.words.join(" "));
+      state.before = copy(state);
+      tries[button.dataset.try]();
+      stage.scrollIntoView({block: "nearest"});
     });
   }
   own.addEventListener("input", () => read(own.value));

@@ -149,6 +149,12 @@ async function use(page) {
   for (const by of [10, 40, 70]) await touch("touchMove", [{x: x + by, y}]);
   await touch("touchEnd", []);
   await note("touch");
+  for (const name of ["pull", "forward", "twice"]) {
+    await page.evaluate(`document.querySelector("[data-try=${name}]").click()`);
+    if (name === "twice")
+      await page.until(`document.querySelector(".sentence .say").textContent.includes("two keys")`);
+    await note(`try ${name}`);
+  }
   return seen;
 }
 

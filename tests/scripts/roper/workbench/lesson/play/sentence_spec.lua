@@ -168,6 +168,26 @@ describe("the sentence that moves", function()
       assert.is_true(acts.touch.places[6] > acts["press .word 5 ArrowRight"].places[6])
     end)
 
+    it("shows what answers the questions below it", function()
+      if skipped() then
+        return
+      end
+      local tries = {}
+      for _, case in ipairs(seen) do
+        tries[case.act] = case
+      end
+      local pull, forward, twice = tries["try pull"], tries["try forward"], tries["try twice"]
+      assert.equal(3, pull.places[5] - pull.places[4])
+      assert.truthy(pull.method == "roper" and pull.say:find("turned by its distance", 1, true))
+      assert.equal("forward", forward.method)
+      assert.truthy(forward.say:find("the output turns with the text", 1, true), forward.say)
+      local same, other, first, second = twice.say:gsub("−", "-"):match(
+        "the scores are (%S+) and (%S+)%. .* angles: (%S+) and (%S+)%.$")
+      assert.truthy(same == other and same, twice.say)
+      assert.near(twice.scores[1], tonumber(first), 1e-9)
+      assert.near(twice.scores[4], tonumber(second), 1e-9)
+    end)
+
     it("judges each move by the numbers", function()
       if skipped() then
         return
