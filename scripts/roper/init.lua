@@ -68,6 +68,7 @@ local functions = {
   stack = { "roper.tensor.create", "stack" },
   zeros_like = { "roper.tensor.create", "zeros_like" },
   export = { "roper.model.published.export", "export" },
+  export_attention = { "roper.model.pytorch.attention", "export_attention" },
   export_pytorch = { "roper.model.pytorch", "export_pytorch" },
   import = { "roper.model.published", "import" },
   load = { "roper.model.checkpoint", "load" },

@@ -123,6 +123,7 @@ local EXACT <const> = {
   ["Module:save path"] = "folder .. '/new.safetensors'",
   ["roper.export folder"] = "folder .. '/export'",
   ["roper.export_pytorch folder"] = "folder .. '/pytorch'",
+  ["roper.export_attention path"] = "folder .. '/attention.py'",
   ["roper.import folder"] = "'tests/fixtures/published/gpt2'",
   ["roper.experiment.register name"] = "'own'",
   ["roper.tasks.register name"] = "'own_task'",

@@ -24,7 +24,8 @@ for folder in sorted(pathlib.Path(sys.argv[1]).iterdir()):
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         with contextlib.redirect_stdout(output):
-            ok = module.check(folder)
+            is_model = hasattr(module, "Transformer")
+            ok = module.check(folder if is_model else module.__file__)
     except Exception:
         traceback.print_exc()
     numbers = [line.split()[1] for line in output.getvalue().splitlines()]

@@ -97,14 +97,24 @@ end
 local function constants_of(layers)
   local tensors = {}
   for i, layer in ipairs(layers) do
-    for p, one in ipairs(layer.parts) do
-      for name, tensor in pairs(one.constants) do
-        local path = #layer.parts > 1 and ("parts.%d.%s"):format(p, name) or name
-        tensors[("layers.%d.attention.position.%s"):format(i, path)] = tensor:detach():contiguous()
-      end
+    for name, tensor in pairs(schemes.constants(layer.parts)) do
+      tensors[("layers.%d.attention.position.%s"):format(i, name)] = tensor:detach():contiguous()
     end
   end
   return tensors
+end
+
+-- What attention with the first scheme of a user is compared with; the index of its layer. Nothing
+-- if all schemes are built in.
+local function own_scheme(layers, o)
+  for i, layer in ipairs(layers) do
+    for _, one in ipairs(layer.parts) do
+      if not position.is_built_in(one.name) then
+        return i, (reference.attention(layer.scheme, schemes.constants(layer.parts),
+          { heads = o.heads, dim = o.d_model // o.heads, d_model = o.d_model }, true))
+      end
+    end
+  end
 end
 
 -- The texts of tokens for config.json; nil without texts, or if one is not UTF-8.
@@ -171,8 +181,12 @@ function M.export_pytorch(model, folder, options)
   local known, dtype = reference.of(model, layers, length_of(layers))
   local about = type(o.position) == "string" and o.position
     or position.canonical(settings.plain(o.position))
+  local own, of_own = own_scheme(layers, o)
+  for name, tensor in pairs(of_own or {}) do
+    known["scheme " .. name] = tensor
+  end
   local text = module_text.of { options = o, layers = layers, cycle = cycle, position = about,
-    dtype = dtype }
+    dtype = dtype, own = own }
   local config = { tokens = tokens, metadata = model_metadata.of(model) }
   for _, name in ipairs { "vocabulary", "d_model", "layers", "heads", "kv_heads", "d_ff",
     "norm_epsilon", "dropout" } do

@@ -41,6 +41,16 @@ function M.helpers(parts, flags)
   return found
 end
 
+--- The classes of schemes.
+---@param list PytorchScheme[] from `schemes.classes`
+---@param flags table<string, any>
+---@param has_joined boolean whether an attention combines schemes
+---@return string[] parts
+function M.classes(list, flags, has_joined)
+  return tables.joined(tables.map(list, function(one) return schemes.class(one, flags) end),
+    { has_joined and python.piece("joined", flags) or nil })
+end
+
 --- The function `attend`, for the terms of schemes.
 ---@param flags table<string, any>
 ---@return string text
@@ -55,9 +65,11 @@ function M.attend(flags)
   })
 end
 
--- The expression that creates the scheme of a layer.
-local function expression(layer)
-  local parts = tables.map(layer.parts, function(one) return one.class .. "()" end)
+--- The expression that creates the scheme of an attention.
+---@param schemes_of PytorchScheme[]
+---@return string text
+function M.expression(schemes_of)
+  local parts = tables.map(schemes_of, function(one) return one.class .. "()" end)
   return parts[2] and ("Joined(%s)"):format(table.concat(parts, ", ")) or parts[1]
 end
 
@@ -72,7 +84,7 @@ local function creation(layers, cycle)
   local statements, choices = {}, {}
   for slot = 1, cycle do
     local layer = layers[slot]
-    choices[slot] = expression(layer)
+    choices[slot] = M.expression(layer.parts)
     if uses[layer.scheme or "none"] > 1 then
       local name = cycle == 1 and "position" or "position_" .. slot
       statements[slot] = ("        %s = %s"):format(name, choices[slot])
@@ -145,6 +157,17 @@ local PRECISIONS <const> = { float32 = "(torch.float32, 1e-4, 1e-3)",
 ---@field cycle integer after this many layers, the schemes of the layers repeat
 ---@field position string the position schemes, for the title
 ---@field dtype string of the reference, "float32" or "float64"
+---@field own? integer index of the first layer with a scheme of the user
+
+--- The values of pieces that models and attention alone share.
+---@param position string the position scheme, for the title
+---@param dtype string of the reference
+---@return table<string, string> values
+function M.values(position, dtype)
+  return { version = version, position = (#position > 20 and "\n" or " ") .. position,
+    bounds = ("(%s%s)"):format(PRECISIONS.float32, dtype == "float64" and ", "
+      .. PRECISIONS.float64 or ",") }
+end
 
 --- The module of a model.
 ---@param model PytorchModel
@@ -156,11 +179,7 @@ function M.of(model)
   end
   local classes, flags = schemes.classes(all, true)
   flags = tables.merged(flags, model_flags(o))
-  local values = values_of(o, flags)
-  values.version = version
-  values.position = (#model.position > 20 and "\n" or " ") .. model.position
-  values.bounds = ("(%s%s)"):format(PRECISIONS.float32,
-    model.dtype == "float64" and ", " .. PRECISIONS.float64 or ",")
+  local values = tables.merged(values_of(o, flags), M.values(model.position, model.dtype))
   local shared, of_layer = "", ""
   if flags.scheme then
     shared, of_layer = creation(model.layers, model.cycle)
@@ -172,9 +191,9 @@ function M.of(model)
     has_joined = has_joined or #layer.parts > 1
   end
 
-  local of_schemes = tables.joined(tables.map(classes, function(one)
-    return schemes.class(one, flags)
-  end), { has_joined and python.piece("joined", flags) or nil })
+  local of_schemes = M.classes(classes, flags, has_joined)
+  flags.own = model.own
+  values.own_scheme = model.own and M.expression(model.layers[model.own].parts)
   local attend = M.attend(flags)
   local function piece(name)
     return python.piece(name, flags, values)
@@ -183,7 +202,8 @@ function M.of(model)
     { piece "header", piece "tensors", piece "write_tensors" },
     M.helpers(tables.joined(of_schemes, { attend }), flags), of_schemes,
     { attend, piece(o.rms_norm and "rms_norm" or "layer_norm"), piece "feed_forward",
-      piece "attention", piece "layer", piece "model", piece "check" })):gsub("\n\n\n\n+", "\n\n\n")
+      piece "attention", piece "layer", piece "model" },
+    flags.own and { piece "check_scheme" } or {}, { piece "check" }))
 end
 
 return M

@@ -1,6 +1,8 @@
 --- What an exported module is compared with: tokens, logits, loss, gradients and a completion.
+local attention = require "roper.attention"
 local core = require "roper.core"
 local diagnostics = require "roper.text.diagnostics"
+local eager = require "roper.attention.eager"
 local format = require "roper.text.format"
 local schemes = require "roper.position.scheme"
 local scoped = require "roper.base.scoped"
@@ -12,13 +14,14 @@ local M = {}
 local BATCH <const>, TIME <const> = 2, 24
 local PROMPT <const>, COMPLETION <const> = 5, 12
 
--- Runs f while the parameters of a model are copies in a dtype, without gradients.
-local function with_copies(model, dtype, f)
+-- Runs f while the parameters of a model are copies, which `change_of` returns, without gradients.
+local function with_copies(model, change_of, f)
   local copies, changed = {}, {}
   local function copy(holder)
-    for name, value in pairs(holder) do
+    for _, name in ipairs(tables.keys(holder)) do
+      local value = holder[name]
       if format.is_tensor(value) and value:is_parameter() then
-        copies[value] = copies[value] or value:detach():to(dtype):clone():parameter()
+        copies[value] = copies[value] or change_of(value:detach()):clone():parameter()
         changed[#changed + 1] = { holder, name, value }
       end
     end
@@ -41,13 +44,16 @@ end
 
 -- Runs a function in float64 or, if a scheme of a user cannot compute in float64, in float32.
 local function precisely(model, f)
-  local ok, result = pcall(with_copies, model, "float64", function() return f "float64" end)
+  local function in_dtype(dtype)
+    return with_copies(model, function(x) return x:to(dtype) end, function() return f(dtype) end)
+  end
+  local ok, result = pcall(in_dtype, "float64")
   if ok then
     return result, "float64"
   elseif diagnostics.is_transient(result) then
     error(result, 0)
   end
-  return with_copies(model, "float32", function() return f "float32" end), "float32"
+  return in_dtype "float32", "float32"
 end
 
 -- Runs f with a model in evaluation mode.
@@ -143,6 +149,82 @@ function M.of(model, layers, length)
       end
       return found
     end)
+  end)
+end
+
+local QUERIES <const>, KEYS <const> = 6, 9
+
+-- The trained tensors of a scheme by name.
+local function trained_in(scheme)
+  local found = {}
+  traverse.walk({ scheme = scheme }, function(path, value)
+    if format.is_tensor(value) and value:is_parameter() then
+      found[path:sub(#"scheme." + 1)] = value
+    end
+  end)
+  return found
+end
+
+-- Random queries, keys, values and inputs of a layer, with the gradient of the output.
+local function inputs_of(sizes)
+  local shape = { BATCH, sizes.heads, KEYS, sizes.dim }
+  local list = { v = core.randn(shape, "float64"), k = core.randn(shape, "float64"),
+    x = core.randn({ BATCH, KEYS, sizes.d_model }, "float64") }
+  shape[3] = QUERIES
+  list.q = core.randn(shape, "float64")
+  return list, core.randn(shape, "float64")
+end
+
+-- Scores, output and gradients of attention with a scheme.
+local function attended(scheme, inputs, gradient, positions, is_causal, dtype)
+  local own = {}
+  for name, x in pairs(inputs) do
+    own[name] = x:to(dtype):clone():parameter()
+  end
+  local how = { position = scheme, causal = is_causal, key_positions = positions,
+    query_positions = positions:narrow(2, KEYS - QUERIES + 1, QUERIES),
+    input = schemes.is_scheme(scheme) and own.x or nil }
+  local output = attention.attention(own.q, own.k, own.v, how)
+  output:backward(gradient:to(dtype))
+  local found = { output = output:detach(), ["gradient of output"] = gradient:to(dtype),
+    scores = eager.scores(own.q, own.k, how):detach() }
+  for name, x in pairs(tables.merged(own, trained_in(scheme))) do
+    found["gradient " .. name] = (x.grad or core.zeros(x:shape(), dtype)):contiguous()
+  end
+  return found
+end
+
+--- The tensors with which attention alone is compared.
+---@param scheme Scheme|rotary
+---@param constants table<string, tensor> of the scheme that are not trained, by name
+---@param sizes table heads, dim and d_model
+---@param is_causal boolean
+---@return table<string, tensor> tensors
+---@return string dtype in which they were computed
+function M.attention(scheme, constants, sizes, is_causal)
+  return scoped.with_seed(0, function()
+    local inputs, gradient = inputs_of(sizes)
+    local positions = positions_of(KEYS, nil, coordinates_of { { scheme = scheme } })
+    local holder, tensors = { position = scheme }, {}
+    for name, tensor in pairs(tables.merged(trained_in(scheme), constants)) do
+      tensors["initial " .. name] = tensor:detach():to("float32"):contiguous()
+    end
+    local function stirred(x) -- values that are 0 would hide errors
+      return x + core.rand(x:shape()) * 0.25
+    end
+    local found, dtype = with_copies(holder, stirred, function()
+      for name, tensor in pairs(tables.merged(trained_in(holder.position), constants)) do
+        tensors["tensor " .. name] = tensor:detach():to("float32"):contiguous()
+      end
+      return precisely(holder, function(dtype)
+        return attended(scheme, inputs, gradient, positions, is_causal, dtype)
+      end)
+    end)
+    for name, x in pairs(inputs) do
+      tensors[name] = x:to(dtype)
+    end
+    tensors.positions = positions
+    return tables.merged(tensors, found), dtype
   end)
 end
 

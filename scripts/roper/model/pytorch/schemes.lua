@@ -118,9 +118,17 @@ local function shapes_of(parameters, prefix)
   return shapes
 end
 
+-- "learned_frequencies" as "LearnedFrequenciesPosition".
+local function class_name(name)
+  return ("_" .. name):gsub("_(%w)", string.upper):gsub("_", "") .. "Position"
+end
+
 local NO_TEXT <const> = [[
 def forward(self, q, k, v, positions, x):
-    raise NotImplementedError("fill in the position scheme %s: return what it changes")]]
+    # q is [batch, heads, queries, features], those of the last tokens; k and v are [batch,
+    # heads, keys, features]; positions are [1 or batch, keys]; x, the input of the layer, is
+    # [batch, keys, d_model]. Return what the scheme changes, by the names in `attend`.
+    raise NotImplementedError("fill in forward of %s, the position scheme %s")]]
 
 -- A scheme of an attention: a Scheme or a rotary. `part` is from `named`.
 local function described(scheme, part, context, parameters, prefix, causal)
@@ -135,7 +143,7 @@ local function described(scheme, part, context, parameters, prefix, causal)
   local flags = flags_of(definition, options)
   flags.causal = causal or nil
   local source = definition.pytorch
-  local text = python.selected(source or NO_TEXT:format(name), flags)
+  local text = python.selected(source or NO_TEXT:format(class_name(name), name), flags)
   local shapes, constants = shapes_of(parameters, prefix), {}
   for field, value in pairs(type(scheme) == "table" and scheme or {}) do
     if format.is_tensor(value) and not shapes[field]
@@ -179,9 +187,17 @@ function M.of(scheme, parts, context, parameters, prefix, causal)
   return list
 end
 
--- "learned_frequencies" as "LearnedFrequenciesPosition".
-local function class_name(name)
-  return ("_" .. name):gsub("_(%w)", string.upper):gsub("_", "") .. "Position"
+--- The tensors of the schemes of an attention that are not trained, by name.
+---@param parts PytorchScheme[]
+---@return table<string, tensor> tensors
+function M.constants(parts)
+  local tensors = {}
+  for i, one in ipairs(parts) do
+    for name, tensor in pairs(one.constants) do
+      tensors[parts[2] and ("parts.%d.%s"):format(i, name) or name] = tensor
+    end
+  end
+  return tensors
 end
 
 -- The options that the text of a scheme reads, or all if it has none.

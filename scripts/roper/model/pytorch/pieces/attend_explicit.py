@@ -1,8 +1,8 @@
-def attend(q, k, v@terms@@dropout@):
-@attend_doc@
+def scores_of(q, k, terms):
+    """The scores of attention, -inf for keys that a query does not see."""
     scale = terms.get("scale", q.shape[-1] ** -0.5)  #? scale
     scale = q.shape[-1] ** -0.5  #? not scale
-    q, k, v = (terms.get(name, x) for name, x in (("q", q), ("k", k), ("v", v)))  #? turns
+    q, k = terms.get("q", q), terms.get("k", k)  #? turns
     seen = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device)
     seen = seen.tril(k.shape[2] - q.shape[2])  # the queries are the last tokens  #? causal
     seen = seen & ~terms["hidden"] if "hidden" in terms else seen  #? hidden
@@ -12,7 +12,13 @@ def attend(q, k, v@terms@@dropout@):
         scores = scores * terms["query_scale"](seen)  #? query_scale
     scores = scores + scale * terms.get("products", 0.0)  #? products
     scores = scores + terms.get("bias", 0.0)  #? bias
-    weights = scores.masked_fill(~seen, -math.inf).softmax(-1)
+    return scores.masked_fill(~seen, -math.inf)
+
+
+def attend(q, k, v@terms@@dropout@):
+@attend_doc@
+    weights, v = scores_of(q, k, terms).softmax(-1), terms.get("v", v)  #? turns
+    weights = scores_of(q, k, terms).softmax(-1)  #? not turns
     weights = F.dropout(weights, dropout)  #? dropout
     o = terms["mix"](weights, v) if "mix" in terms else weights @ v  #? mix
     o = weights @ v  #? not mix

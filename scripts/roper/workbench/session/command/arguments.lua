@@ -5,6 +5,7 @@ local M = {}
 
 -- The modules that declare options of commands.
 local DECLARED_IN <const> = { ExportOptions = "roper.model.published.export",
+  ExportAttentionOptions = "roper.model.pytorch.attention",
   ReportOptions = "roper.workbench.study.report", SweepOptions = "roper.workbench.study.sweep",
   StudyOptions = "roper.workbench.study.quick_study" }
 
@@ -186,12 +187,13 @@ function M.model(parsed)
   return model, task, run.config.matmul_precision or "float32"
 end
 
---- Defines the arguments of `eval` and `sample` that name a checkpoint, and --threads.
+--- Defines the arguments of `eval`, `sample` and `export` that name a checkpoint, and --threads.
 ---@param command table of argparse
-function M.define_run(command)
+---@param is_optional? boolean may the run be left out?
+function M.define_run(command, is_optional)
   M.define_threads(command)
-  command:argument("run"):argname("RUN"):description("The folder of a run, or of a published "
-    .. "model: config.json and safetensors files.")
+  command:argument("run"):argname("RUN"):args(is_optional and "?" or 1)
+    :description("The folder of a run, or of a published model: config.json and safetensors files.")
   command:option("--checkpoint"):argname("last|best|STEP"):default("last")
     :convert(function(text)
       local is_one = text == "last" or text == "best" or text:find "^%d+$"
