@@ -25,9 +25,9 @@ WASM_CC := clang-16
 SYSROOT := /usr
 WASM_FLAGS = --target=wasm32-wasi -std=gnu11 -O3 -msimd128 -mbulk-memory -mnontrapping-fptoint -msign-ext \
   -nostdlibinc -Ibindings/web/include -isystem $(SYSROOT)/include/wasm32-wasi -I. -I$(LUA_SOURCES) -I$(JANSSON_SOURCES) \
-  -ffp-contract=fast -fno-math-errno -fno-trapping-math -fvisibility=hidden \
+  -fopenmp-simd -ffp-contract=fast -fno-math-errno -fno-trapping-math -fvisibility=hidden \
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -D_WASI_EMULATED_PROCESS_CLOCKS -DRP_BLAS=0 \
-  $(WARNINGS) -Wno-unknown-pragmas -Wno-unused-variable -Wno-gnu-statement-expression-from-macro-expansion -MMD -MP
+  $(WARNINGS) -Wno-pass-failed -Wno-unused-variable -Wno-gnu-statement-expression-from-macro-expansion -MMD -MP
 
 WASM_SOURCES := $(filter-out core/parallel/% bindings/pattern.c bindings/ranks.c bindings/readline.c bindings/signal.c core/base/system_linux.c,$(SOURCES)) \
   $(wildcard bindings/web/*.c)

@@ -85,6 +85,12 @@ typedef struct Ahead {
 
 enum { PACE = 16 }; /* terms of the inner sum between two prefetches */
 
+#ifdef __wasm__
+enum { PREFETCHES = 0 }; /* WebAssembly has no such instruction */
+#else
+enum { PREFETCHES = 1 };
+#endif
+
 static inline void fetch(Ahead *ahead)
 {
   enum { LINE = 64 / (int)sizeof(REAL), LINES = 4 };
@@ -110,7 +116,7 @@ multiply_tile(const int height, const int vectors, int64_t rows, int64_t inner, 
     starts[r] = a.data + (r < rows ? r : rows - 1) * a.down;
   for (int64_t p = 0; p < inner; p++) {
     PackedVector row[TILE_VECTORS];
-    if (ahead != NULL && p % PACE == 0)
+    if (PREFETCHES && ahead != NULL && p % PACE == 0)
       fetch(ahead);
     for (int v = 0; v < vectors; v++)
       row[v] =

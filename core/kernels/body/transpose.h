@@ -25,25 +25,34 @@ static inline __attribute__((always_inline)) Picks shuffle(Picks a, Picks b, Pic
 #define SHUFFLE __builtin_shuffle
 #endif
 
-/* For each bit of the indices, swap the elements whose row and column differ in that bit. */
+/* Swap the elements whose row and column differ in one bit, a constant. */
+static inline __attribute__((always_inline)) void exchange(const int bit, PackedVector rows[LANES])
+{
+  Picks upper = {0}, lower = {0};
+  UNROLL(16)
+  for (int lane = 0; lane < LANES; lane++) {
+    upper[lane] = lane & bit ? LANES + lane - bit : lane;
+    lower[lane] = lane & bit ? LANES + lane : lane + bit;
+  }
+  UNROLL(16)
+  for (int i = 0; i < LANES; i++) {
+    if (i & bit)
+      continue;
+    const PackedVector top = rows[i], bottom = rows[i + bit];
+    rows[i] = SHUFFLE(top, bottom, upper);
+    rows[i + bit] = SHUFFLE(top, bottom, lower);
+  }
+}
+
 static inline __attribute__((always_inline)) void transpose_block(PackedVector rows[LANES])
 {
-  UNROLL(4)
-  for (int bit = 1; bit < LANES; bit *= 2) {
-    Picks upper = {0}, lower = {0};
-    for (int lane = 0; lane < LANES; lane++) {
-      upper[lane] = lane & bit ? LANES + lane - bit : lane;
-      lower[lane] = lane & bit ? LANES + lane : lane + bit;
-    }
-    UNROLL(16)
-    for (int i = 0; i < LANES; i++) {
-      if (i & bit)
-        continue;
-      const PackedVector top = rows[i], bottom = rows[i + bit];
-      rows[i] = SHUFFLE(top, bottom, upper);
-      rows[i + bit] = SHUFFLE(top, bottom, lower);
-    }
-  }
+  exchange(1, rows);
+  if (LANES > 2)
+    exchange(2, rows);
+  if (LANES > 4)
+    exchange(4, rows);
+  if (LANES > 8)
+    exchange(8, rows);
 }
 
 /* to[columns, rows] = the transpose of from[rows, columns]; both are multiples of LANES. */
