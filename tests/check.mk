@@ -45,7 +45,8 @@ sanitized: check-packages
 	@$(call attacked,$(SANITIZED),$(SANITIZERS))
 
 check-sanitizers: sanitized
-	$(call suite,$(SANITIZED),$(ASAN),$(WITHOUT_LEAKS),tests/core tests/bindings tests/tasks)
+	$(call suite,$(SANITIZED),$(ASAN),$(WITHOUT_LEAKS),tests/core tests/bindings tests/tasks \
+	  tests/scripts/roper/arguments_spec.lua)
 
 # The objects of the core are those of check-sanitizers.
 COLLECTED := $(BUILD)/collected

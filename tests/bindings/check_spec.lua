@@ -160,21 +160,6 @@ describe("surplus arguments", function()
     end
     assert.is_true(count > 100)
   end)
-
-  it("are rejected with the name of the called function", function()
-    for _, name in ipairs({ "log_softmax", "argmax", "softmax", "max", "exp", "add" }) do
-      assert.error_matches(function() roper[name](roper.ones({ 2 }), 1, 1, 1) end,
-        "^" .. name .. ": expected at most")
-    end
-  end)
-
-  it("are rejected after a shape or axes in a list", function()
-    local x = roper.ones({ 2, 3 })
-    for _, name in ipairs({ "view", "expand", "permute" }) do
-      assert.error_matches(function() x[name](x, { 2, 1 }, 1) end,
-        name .. ": expected at most 2 arguments, got 3")
-    end
-  end)
 end)
 
 describe("a field that a tensor does not have", function()

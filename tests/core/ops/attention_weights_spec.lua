@@ -92,17 +92,6 @@ describe("the weights that attention returns", function()
     local _, weights = roper.attention(q, q, q, { weights = true })
     assert.error_matches(function() weights:sum():backward() end, "computed from a parameter")
   end)
-
-  it("are rejected for arguments that do not match", function()
-    local q = roper.ones({ 1, 1, 3, 4 })
-    for name, f in pairs({ ["attention"] = roper.attention,
-                           ["oracle.attention"] = roper.oracle.attention }) do
-      assert.error_matches(function() f(q, q, q, { weights = 1 }) end,
-        name .. ": option weights: expected true or false, got 1")
-    end
-    assert.error_matches(function() roper.attention_weights(q, q[1]) end,
-      "attention: expected q %[B, H, Tq, d%]")
-  end)
 end)
 
 describe("dropout of the weights", function()

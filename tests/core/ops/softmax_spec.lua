@@ -82,13 +82,4 @@ describe("softmax and log_softmax", function()
     assert.same({ 3, 0 }, roper.zeros({ 3, 0 }):softmax(2):shape())
     assert.same({ 3, 0 }, roper.zeros({ 3, 0 }):log_softmax(1):shape())
   end)
-
-  it("reject int32, scalars and axes out of range", function()
-    assert.error_matches(function() roper.ones({ 2 }, "int32"):softmax() end,
-      "softmax: expected floats of at least one axis, got int32 %[2%]")
-    assert.error_matches(function() roper.tensor(1):log_softmax() end,
-      "softmax: expected floats of at least one axis, got float32 %[%]")
-    assert.error_matches(function() roper.ones({ 2 }):softmax(2) end, "an axis from 1 to 1")
-    assert.error_matches(function() roper.ones({ 2 }):softmax(0) end, "an axis from 1 to 1")
-  end)
 end)
