@@ -6,17 +6,18 @@ local roper = require("roper")
 local PUBLIC <const> = [[
 abs adam_step add all any apropos arange argmax argmin argsort attention attention_weights cat
 causal_convolution ceil checkpoint clamp cos cross_entropy cumsum debug differentiable div dropout
-eager einsum embedding enable_grad eq evaluate exp experiment export
-export_attention export_pytorch eye flip floor format full gather ge gelu gelu_tanh generate
-gradcheck gradient_norm gt help householder_scores householder_sums identity import index_select info interpret is_recording isfinite isinf isnan
-layer_norm le lesson linear linear_attention linear_bfloat16 linear_cross_entropy linspace load
-load_npy load_safetensors log log_softmax logical_and logical_not logical_or logical_xor lt matmul
-matmul_precision max maximum mean memory memory_limit memory_trim min minimum mul ne neg nn no_grad
-norm ones ones_like optim oracle outer pack_bfloat16 plot position pow print_options prod rand
-randint randn random_state ranks relu remainder rms_norm roll rotary rotate round round_to runs save
-save_npy save_safetensors seed sgd_step sigmoid sign silu sin softmax softplus sort sqrt square
-stack statistics std sub sum sweep tanh tasks tensor threads topk train tril triu var version where
-zeros zeros_like]]
+eager einsum embedding enable_grad eq evaluate exp experiment export export_attention export_pytorch
+eye flip floor format full gather ge gelu gelu_tanh generate gradcheck gradient_norm gt help
+householder_scores householder_sums identity import index_select info interpret is_recording
+isfinite isinf isnan layer_norm le lesson linear linear_attention linear_bfloat16
+linear_cross_entropy linspace load load_npy load_safetensors log log_softmax logical_and logical_not
+logical_or logical_xor lt matmul matmul_precision max maximum mean memory memory_limit memory_trim
+min minimum mul ne neg nn no_grad norm ones ones_like optim oracle outer pack_bfloat16 plot position
+pow print_options prod rand randint randn random_state ranks relu remainder rms_norm roll rotary
+rotate round round_to runs save save_npy save_safetensors seed sgd_step sigmoid sign silu sin
+softmax softplus sort sqrt square stack statistics std sub sum sweep tanh tasks tensor threads topk
+train tril triu var version where zeros zeros_like
+]]
 
 describe("the table roper", function()
   it("contains the public names, and no others", function()
