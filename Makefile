@@ -10,6 +10,7 @@
 # make install PREFIX=/usr/local DESTDIR=    make uninstall removes the same files; FORCE=1 replaces
 #                 files that make install did not install
 # make deb        build packages for Debian in build/deb
+# make wheel      write packages for any Linux to build/wheel; see bindings/wheel/wheel.mk
 # make dist       write build/roper-VERSION.tar.gz, from the last commit, and its checksum
 # make MPI=1      build training by several processes (default if Open MPI is found); MPI=0: without
 # make PCRE2=0    build without PCRE2, which splits texts for byte-level tokenizers (default: 1 if found)
@@ -62,7 +63,7 @@ SOURCES := $(filter-out $(if $(WITH_MPI),,$(MPI_SOURCES)) \
              $(wildcard core/base/*.c core/tensor/*.c core/graph/*.c core/position/*.c core/ops/*.c \
                         core/parallel/*.c core/optimizer/*.c tasks/*.c bindings/*.c) \
              core/kernels/loop.c core/kernels/integer.c core/kernels/select.c)
-X86 := $(filter x86_64,$(shell uname -m))
+X86 := $(filter x86_64%,$(shell $(CC) -dumpmachine))
 # Instruction sets for which kernels are built, and those for products with bfloat16 operands.
 TARGETS := portable $(if $(X86),v3 v4)
 BFLOAT16 := $(TARGETS) $(if $(X86),avx512bf16 amx)
@@ -260,5 +261,5 @@ deb: dist
 clean:
 	rm -rf $(BUILD) roper
 
-include tests/check.mk bindings/web/web.mk
+include tests/check.mk bindings/web/web.mk bindings/wheel/wheel.mk
 -include $(OBJECTS:.o=.d) $(FUZZ_OBJECTS:.o=.d)

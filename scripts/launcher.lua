@@ -47,4 +47,6 @@ if not package.searchpath("roper.workbench.session.cli", lua) then
 end
 package.path = lua .. ";" .. package.path
 package.cpath = c .. ";" .. package.cpath
+-- A program that contains Lua has run this file, and shows its own name.
+rawset(arg, 0, rawget(package, "program") or arg[0])
 os.exit(require("roper.workbench.session.cli").main(arg), true)

@@ -15,10 +15,12 @@ fetch = mkdir -p $(WASM) && test -f $(WASM)/$(notdir $(1)) || \
   /usr/lib/apt/apt-helper download-file http://deb.debian.org/debian/pool/main/$(1) $(WASM)/$(notdir $(1)) SHA256:$(2) && \
   tar -C $(WASM) -xzf $(WASM)/$(notdir $(1))
 
+fetch_lua = $(call fetch,l/lua5.4/lua5.4_5.4.4.orig.tar.gz,164c7849653b80ae67bec4b7473b884bf5cc8d2dca05653475ec2ed27b9ebf61)
+
 .PHONY: deps-web web web-single test-web
 deps-web:
 	@$(call deps,$(WEB_PACKAGES) $(WEB_TEST_PACKAGES))
-	@$(call fetch,l/lua5.4/lua5.4_5.4.4.orig.tar.gz,164c7849653b80ae67bec4b7473b884bf5cc8d2dca05653475ec2ed27b9ebf61)
+	@$(fetch_lua)
 	@$(call fetch,j/jansson/jansson_2.14.orig.tar.gz,c739578bf6b764aa0752db9a2fdadcfe921c78f1228c7ec0bb47fa804c55d17b)
 
 WASM_CC := clang-16

@@ -6,25 +6,32 @@
 # The systems are kept in $ROOTS, with downloaded packages. $PACKAGES, by default make, are
 # installed first. What a command changes is discarded, except for the files in its folder /out,
 # which is $ROOTS/out. A foreign architecture needs qemu-user-static and its registration in
-# binfmt_misc; Ubuntu needs the package ubuntu-keyring, or KEYRING=FILE. In one kind of system, only
-# one command at a time can install packages.
+# binfmt_misc. KEYRING=FILE replaces the keys of Debian or Ubuntu. In one kind of system, only one
+# command at a time can install packages.
 set -eu
 : "${ROOTS:=/var/tmp/roper-roots}"
 suite=${1%:*} base=$ROOTS/$(echo "$1" | tr : -) # overlayfs separates folders by colons
 case $1 in *:*) architecture=${1#*:} ;; *) architecture=$(dpkg --print-architecture) ;; esac
 shift
 case $suite in
-  bookworm | trixie | sid)
+  bullseye | bookworm | trixie | sid)
     mirror=http://deb.debian.org/debian components=main
     : "${KEYRING:=/usr/share/keyrings/debian-archive-keyring.gpg}" ;;
   *)
     mirror=http://archive.ubuntu.com/ubuntu components=main,universe
-    : "${KEYRING:=/usr/share/keyrings/ubuntu-archive-keyring.gpg}" ;;
+    : "${KEYRING:=$ROOTS/ubuntu/usr/share/keyrings/ubuntu-archive-keyring.gpg}" ;;
 esac
 mkdir -p "$ROOTS/out" "$base.archives/partial"
 if [ ! -d "$base" ]; then
   script=/usr/share/debootstrap/scripts/$suite
   [ -e "$script" ] || script=/usr/share/debootstrap/scripts/gutsy # of every Ubuntu
+  case $KEYRING in "$ROOTS"/*) # Debian has no package of these keys
+    package=$ROOTS/ubuntu-keyring.deb
+    /usr/lib/apt/apt-helper download-file \
+      "$mirror/pool/main/u/ubuntu-keyring/ubuntu-keyring_2018.09.18.1~18.04.2_all.deb" "$package" \
+      SHA256:5d8609563fb3074026b254d7d5248f90d393c7dbafcac48916f333bf3c90fed9
+    dpkg -x "$package" "$ROOTS/ubuntu" ;;
+  esac
   rm -rf "$base.new"
   debootstrap --variant=minbase --arch="$architecture" --components="$components" \
     --keyring="$KEYRING" "$suite" "$base.new" "$mirror" "$script"

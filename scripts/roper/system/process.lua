@@ -108,7 +108,7 @@ function M.start(running, name, options)
     end
     uv.run "nowait" -- luv crashes at exit if the closed handles were never processed
     error(code == "ENOENT" and options.package
-      and ("cannot find the program %s; install it: apt-get install %s"):format(name,
+      and ("cannot find the program %s; install it (in Debian: apt-get install %s)"):format(name,
         options.package)
       or ("cannot start %s: %s"):format(name, pid), 0)
   end

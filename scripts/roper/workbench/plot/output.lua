@@ -57,8 +57,8 @@ end
 local function through(name, svg, format, has_file)
   local program, package, command = table.unpack(PROGRAMS[format])
   if not process.has(program) then
-    error(("%s: %s is not installed (apt-get install %s)%s"):format(name, program, package,
-      has_file and "; .svg and .txt do not need it" or ""), 0)
+    error(("%s: %s is not installed (in Debian: apt-get install %s)%s"):format(name, program,
+      package, has_file and "; .svg and .txt do not need it" or ""), 0)
   end
   local log = os.tmpname()
   local picture = log .. ".svg"

@@ -19,7 +19,8 @@ describe("subprocess.run", function()
     assert.error_matches(function()
       subprocess.run("no-such-program", {}, { package = "thing" })
     end,
-      "^cannot find the program no%-such%-program; install it: apt%-get install thing$")
+      "^cannot find the program no%-such%-program; install it %(in Debian: apt%-get "
+      .. "install thing%)$")
   end)
 
   it("leaves no broken handle behind if the program is missing", function()

@@ -36,16 +36,16 @@ describe("the program for other formats", function()
       plot.line({ 1, 2 }, scratch.path("a.png"))
     end)
     assert.is_false(ok)
-    assert.truthy(message:find("plot.line: rsvg-convert is not installed (apt-get install "
-      .. "librsvg2-bin)", 1, true))
+    assert.truthy(message:find("plot.line: rsvg-convert is not installed (in Debian: "
+      .. "apt-get install librsvg2-bin)", 1, true))
     assert.is_nil(uv.fs_stat(scratch.path("a.png")))
     uv.fs_rmdir(scratch.path("bin"))
     ok, message = with_program("xdg-open", nil, function()
       plot.line({ 1, 2 }, { format = "window" })
     end)
     assert.is_false(ok)
-    assert.truthy(message:find("plot.line: xdg-open is not installed (apt-get install xdg-utils)",
-      1, true))
+    assert.truthy(message:find("plot.line: xdg-open is not installed (in Debian: apt-get install "
+      .. "xdg-utils)", 1, true))
   end)
 
   it("leaves the file unchanged when it fails, and is quoted", function()

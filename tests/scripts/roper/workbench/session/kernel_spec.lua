@@ -93,8 +93,8 @@ describe("the kernel", function()
 
   it("reports missing programs and packages", function()
     local _, _, errors = process.run({ "./roper", "kernel", "install", "--python", "no-python" })
-    assert.equal("roper: cannot find the program no-python; install it: "
-      .. "apt-get install python3\n", errors)
+    assert.equal("roper: cannot find the program no-python; install it "
+      .. "(in Debian: apt-get install python3)\n", errors)
     scratch.write("ipykernel.py", "raise ImportError('No module named ipykernel')")
     local status
     status, _, errors = process.run({ "./roper", "kernel", "install" }, nil,
