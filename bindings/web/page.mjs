@@ -73,7 +73,10 @@ export function opened(html, {figure, style, script}) {
                                    .replace(PLACE, () => figure + script);
 }
 
-// Lets a page load only what `sources` allow, and run only the scripts in it.
+const POLICY = /<meta [^>]*http-equiv="Content-Security-Policy"[^>]*>/;
+
+// Lets a page load only what `sources` allow, and run only the scripts in it, instead of what it
+// allowed before.
 function guarded(html, {script, ...sources}) {
   const hashes = [...html.matchAll(SCRIPT)].map(
     ([, body]) => `'sha256-${crypto.createHash("sha256").update(body).digest("base64")}'`);
@@ -88,8 +91,9 @@ function guarded(html, {script, ...sources}) {
                    })
                    .map(([name, list]) => `${name}-src ${list.join(" ")}`);
   const content = [...policy, "base-uri 'none'", "form-action 'none'"].join("; ");
-  return html.replace(/<meta charset="utf-8">/,
-    (meta) => `${meta}<meta http-equiv="Content-Security-Policy" content="${content}">`);
+  return html.replace(POLICY, "")
+    .replace(/<meta charset="utf-8">/,
+      (meta) => `${meta}<meta http-equiv="Content-Security-Policy" content="${content}">`);
 }
 
 // A page whose scripts, styles and engine are in a folder, given relative to the page.

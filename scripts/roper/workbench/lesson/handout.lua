@@ -81,7 +81,7 @@ function M.page(title, parts, is_answers)
       return lesson_part(part, is_answers and answered or asked)
     end) } },
     { style = { svg.style(), markup.asset "workbench/lesson/figure.css",
-      markup.asset "workbench/lesson/handout.css" } })
+      markup.asset "workbench/lesson/handout.css" }, is_guarded = true })
 end
 
 return M

@@ -12,7 +12,8 @@ local M = {}
 ---@param nodes any the page below the link
 function M.write(path, name, title, nodes)
   files.write(("%s/%s.html"):format(path, name), html.page(title, {
-    h.header { h.nav { h.a { href = "index.html", "All lessons" } } }, h.main { nodes } }))
+    h.header { h.nav { h.a { href = "index.html", "All lessons" } } }, h.main { nodes } },
+    { is_guarded = true }))
 end
 
 return M

@@ -151,7 +151,8 @@ function M.page(lessons, links, pictures)
       h.code { "./roper lesson ten-minutes" }, " is the same lesson." },
       html.nodes { links or false, notation.document(true) } } },
     script, opening_script, h.script { markup.asset "workbench/lesson/map.js" } },
-    { style = { opening_style or svg.style(), style, markup.asset "workbench/lesson/map.css" } })
+    { style = { opening_style or svg.style(), style, markup.asset "workbench/lesson/map.css" },
+      is_guarded = true })
 end
 
 return M

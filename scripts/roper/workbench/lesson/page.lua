@@ -179,7 +179,7 @@ local function lesson_page(lessons, index)
     h.main { id = "main", ["data-lesson"] = lesson.name, head(lessons, index), sections },
     ends(lessons, index), script },
     { style = { svg.style(), markup.asset "workbench/lesson/figure.css",
-      markup.asset "workbench/lesson/lesson.css", style } })
+      markup.asset "workbench/lesson/lesson.css", style }, is_guarded = true })
 end
 
 --- Writes lessons as HTML pages.

@@ -199,7 +199,7 @@ function M.page(lesson, address)
     h.nav { class = "number", ["aria-label"] = "slides" }, scripts,
     h.script { script.joined "workbench/lesson/slides.js" } },
     { style = { svg.style(), markup.asset "workbench/lesson/figure.css", style,
-      markup.asset "workbench/lesson/slides.css" } })
+      markup.asset "workbench/lesson/slides.css" }, is_guarded = true })
 end
 
 return M
