@@ -67,7 +67,8 @@ local function write_element(element, parts)
   for _, name in ipairs(tables.keys(element.fields)) do
     local value = element.fields[name]
     if type(name) == "string" and value then
-      parts[#parts + 1] = (' %s="%s"'):format(name, value == true and "" or M.escape(value))
+      local text = value == true and "" or M.escape(value):gsub("&#39;", "'")
+      parts[#parts + 1] = (' %s="%s"'):format(name, text)
     end
   end
   parts[#parts + 1] = ">"
