@@ -8,14 +8,24 @@ local process = require("tests.process")
 local scratch = require("tests.scratch")
 local terminal = require("roper.text.document.terminal")
 
+-- A lesson with a question of each kind.
+local LESSON <const> = [[return roper.lesson { order = 1, title = "Own", before = "b", after = "a",
+  steps = { { title = "One", text = "T.", code = "x = 3", exercise = {
+      { question = "Twice?", expect = "2 * x", answer = "6.",
+        hints = { { "it == 3", "That is half of it." }, "Multiply." } },
+      { question = "Set y to x.", check = "y == x", sample = "y = x", answer = "Add 0.",
+        form = { "y = ___ + ___", { "x", "2" }, { "0", "1" } },
+        hints = { { "y == 4", "That is too much." }, "Add less." } } } },
+    { title = "Two", text = "T.", predict = { question = "Which?", choices = { "one", "two" },
+        expect = 2, answer = "Two.", hints = { { "it == 1", "Not one." }, "Think." } },
+      exercise = { question = "Why?", answer = "Because." } } } }]]
+
 describe("grading", function()
   local some, folder
 
-  setup(function()
-    some = { lessons.find("rotation"), lessons.find("relative-score") }
-  end)
   before_each(function()
     scratch.create()
+    some = { lessons.read(scratch.write("own.lua", LESSON)), lessons.find("precision") }
     folder = scratch.path("handed")
     require("roper.system.file").make(folder)
   end)
@@ -24,8 +34,7 @@ describe("grading", function()
   -- Writes a file as the page for answers does, with other fields if given.
   local function hand_in(name, student, answers, fields)
     local content = { format = "roper answers", version = 1, student = student, answers = answers,
-      lessons = { rotation = bank.fingerprint(some[1]),
-        ["relative-score"] = bank.fingerprint(some[2]) },
+      lessons = { own = bank.fingerprint(some[1]) },
       saved = "2026-11-24T10:00:00.000Z" }
     for field, value in pairs(fields or {}) do
       content[field] = value
@@ -47,72 +56,70 @@ describe("grading", function()
   end
 
   it("judges numbers, choices and forms as the terminal does", function()
-    hand_in("ada.json", "Ada", { ["rotation 1.1"] = "-1", ["rotation 1.2"] = list(2, 1),
-      ["rotation 2.1"] = "sin 90°", ["rotation 4.1"] = "c", ["rotation 5.1"] = "b",
-      ["relative-score 2.1"] = "1/2", ["relative-score 5.2"] = list(2, 4) })
-    hand_in("ben.json", "Ben", { ["rotation 1.1"] = "1", ["rotation 1.2"] = list(1, 3),
-      ["rotation 4.1"] = "a", ["relative-score 5.2"] = list(1, 1) })
+    hand_in("ada.json", "Ada", { ["own 1.1"] = "√36", ["own 1.2"] = list(1, 1), ["own 2.1"] = "b",
+      ["own 2.2"] = "So it is." })
+    hand_in("ben.json", "Ben", { ["own 1.1"] = "x", ["own 1.2"] = list(1, 2), ["own 2.1"] = "a" })
+    hand_in("cy.json", "Cy", { ["own 1.1"] = "7", ["own 1.2"] = list(2, 2) })
     local found = grade.folder(folder, some)
-    assert.same({ ["rotation 1.1"] = "right", ["rotation 1.2"] = "right",
-      ["rotation 2.1"] = "right", ["rotation 4.1"] = "right", ["rotation 5.1"] = "wrong",
-      ["relative-score 2.1"] = "right", ["relative-score 5.2"] = "right" },
-      kinds_of(found.students[1]))
-    assert.equal(6, found.students[1].right)
-    assert.same({ ["rotation 1.1"] = "wrong", ["rotation 1.2"] = "wrong",
-      ["rotation 4.1"] = "wrong", ["relative-score 5.2"] = "wrong" }, kinds_of(found.students[2]))
+    assert.same({ ["own 1.1"] = "right", ["own 1.2"] = "right", ["own 2.1"] = "right",
+      ["own 2.2"] = "open" }, kinds_of(found.students[1]))
+    assert.equal(3, found.students[1].right)
     local marks = found.students[2].marks
-    assert.matches("counterclockwise", marks["rotation 1.1"].hint)
-    assert.equal("{-4, 3}", marks["rotation 1.2"].shown)
-    assert.matches("quarter turn", marks["rotation 1.2"].hint)
-    assert.equal("a) cos a + cos b", marks["rotation 4.1"].shown)
+    assert.same({ kind = "wrong", shown = "x", hint = "That is half of it." }, marks["own 1.1"])
+    assert.same({ kind = "wrong", shown = "y = x + 1", hint = "That is too much." },
+      marks["own 1.2"])
+    assert.same({ kind = "wrong", shown = "a) one", hint = "Not one." }, marks["own 2.1"])
+    marks = found.students[3].marks
+    assert.same({ kind = "wrong", shown = "7", hint = "Multiply." }, marks["own 1.1"])
+    assert.same({ kind = "right", shown = "y = 2 + 1" }, marks["own 1.2"])
     assert.same({}, found.notes)
   end)
 
   it("ignores what a file says about its answers", function()
-    hand_in("eve.json", "Eve", { ["rotation 1.1"] = "5" }, { right = 10, marks = { "right" },
-      expected = { ["rotation 1.1"] = "5" } })
+    hand_in("eve.json", "Eve", { ["own 1.1"] = "5" }, { right = 10, marks = { "right" },
+      expected = { ["own 1.1"] = "5" } })
     assert.equal(0, grade.folder(folder, some).students[1].right)
   end)
 
   it("runs nothing that a student wrote", function()
     local ran = scratch.path("ran")
     local hostile = { ("io.open(%q, 'w')"):format(ran), "os.exit(0)", "while true do end", "{1}",
-      "('x'):rep(1e9)", "math.random(3)", "-1 --", "-1; x = 1", "function() end", "x.y", "nothing",
-      "_G", ("("):rep(150), ("9"):rep(150), ("-1 "):rep(100), "1//0", "\u{202E}1", "1 .. 2",
+      "('x'):rep(1e9)", "math.random(3)", "6 --", "6; x = 1", "function() end", "x.y", "nothing",
+      "_G", ("("):rep(150), ("9"):rep(150), ("6 "):rep(100), "1//0", "\u{202E}1", "1 .. 2",
       "math.floor", "0/0", "math", "2 ^ 2 ^ 99999 // 1", ("1 "):rep(600) }
     for i, answer in ipairs(hostile) do
-      hand_in(("%02d.json"):format(i), ("Student %02d"):format(i), { ["rotation 1.1"] = answer,
-        ["rotation 1.2"] = answer, ["rotation 4.1"] = answer })
+      hand_in(("%02d.json"):format(i), ("Student %02d"):format(i), { ["own 1.1"] = answer,
+        ["own 1.2"] = answer, ["own 2.1"] = answer })
     end
     local found = grade.folder(folder, some)
     assert.is_nil(io.open(ran))
     for _, student in ipairs(found.students) do
       assert.equal(0, student.right, student.student)
       for id, mark in pairs(student.marks) do
-        assert.is_true(mark.kind == "unread" or id == "rotation 1.1" and mark.kind == "wrong",
+        assert.is_true(mark.kind == "unread" or id == "own 1.1" and mark.kind == "wrong",
           mark.shown)
       end
     end
     for _, answer in ipairs({ list(), list(0, 1), list(9, 1), list(1), list(1, 1, 1), list("1", 1),
       list(1.5, 1), { a = 1 } }) do
-      hand_in("01.json", "Student 01", { ["rotation 1.2"] = answer })
-      local mark = grade.folder(folder, some).students[1].marks["rotation 1.2"]
+      hand_in("01.json", "Student 01", { ["own 1.2"] = answer })
+      local mark = grade.folder(folder, some).students[1].marks["own 1.2"]
       assert.is_true(mark == nil or mark.kind == "unread")
     end
   end)
 
   it("gives each file that cannot be used a message, and grades the others", function()
-    local right = { ["rotation 1.1"] = "-1" }
+    local right = { ["own 1.1"] = "6" }
     hand_in("ada.json", "Ada", right)
     scratch.write("handed/copy.json", scratch.read(scratch.path("handed/ada.json")))
     hand_in("early.json", "Cy", {}, { saved = "2026-11-24T09:00:00.000Z" })
     hand_in("late.json", "cy", right, { saved = "2026-11-24T11:00:00.000Z" })
-    hand_in("old.json", "Old", right, { lessons = { rotation = "0" } })
+    hand_in("old.json", "Old", right, { lessons = { own = "0" } })
     hand_in("else.json", "Else", right, { lessons = { knitting = "0" } })
     hand_in("version.json", "New", right, { version = 2 })
     hand_in("without.json", "None", right, { answers = false })
-    hand_in("noname.json", " ", { ["rotation 1.1"] = "-1", ["rotation 1.2"] = { a = true },
-      ["rotation 9.9"] = "1" })
+    hand_in("noname.json", " ", { ["own 1.1"] = "6", ["own 1.2"] = { a = true },
+      ["own 9.9"] = "1" })
     for name, text in pairs({ empty = "", bad = '{"format', foreign = '{"a": 1}', list = "[1]",
       deep = ("["):rep(100000), bytes = "\255\254\0", huge = (" "):rep(1000001) }) do
       scratch.write(("handed/%s.json"):format(name), text)
@@ -132,7 +139,7 @@ describe("grading", function()
     assert.same({ "Ada ada.json 1", "cy late.json 1", "noname noname.json 1" }, names)
     for file, message in pairs({ ["copy.json"] = "^the same as ada.json; left out$",
       ["early.json"] = "^Cy also handed in late.json, which was saved later; left out",
-      ["old.json"] = "^the questions have changed in rotation; write the kit again",
+      ["old.json"] = "^the questions have changed in own; write the kit again",
       ["else.json"] = "^there is no lesson knitting; its answers are left out$",
       ["version.json"] = "^expected version 1 of the format, got 2",
       ["without.json"] = "^expected answers and lessons",
@@ -161,27 +168,27 @@ describe("grading", function()
   end)
 
   it("shows a table, totals and the usual wrong answers, and escapes names", function()
-    hand_in("ada.json", "A\27[31mda", { ["rotation 1.1"] = "-1", ["rotation 5.1"] = "c" })
+    hand_in("ada.json", "A\27[31mda", { ["own 1.1"] = "6", ["own 2.1"] = "b" })
     for i = 1, 3 do
-      hand_in(i .. ".json", "Student " .. i, { ["rotation 1.1"] = i == 3 and "2" or "1",
-        ["rotation 4.1"] = i == 1 and "x = 1" or nil })
+      hand_in(i .. ".json", "Student " .. i, { ["own 1.1"] = i == 3 and "7" or "3",
+        ["own 2.1"] = i == 1 and "x = 1" or nil, ["own 2.2"] = i == 2 and "No." or nil })
     end
     local found = grade.folder(folder, some)
     local text = terminal.render(grades.document(found))
-    assert.matches("\n  A\\x1B%[31mda +2/10 +0/8 +2/18\n", text)
-    assert.matches("\n  A\\x1B%[31mda +✓ +· +· +· +· +· +✓ +· +· +· +2\n", text)
-    assert.matches("\n  Student 1 +✗ +· +· +· +· +%? +· +· +· +· +0\n", text)
-    assert.matches("\n  right +1 +0 +0 +0 +0 +0 +1 +0 +0 +0\n", text)
-    assert.matches("1%.1 2 × 1 instead of %-1%. That rotates clockwise.*1%.1 1 × 2 instead", text)
-    assert.matches("rotation 4%.1 Student 1: x = 1 %(not an answer to such a\n? *question%)", text)
-    local csv = grades.csv(found)
-    assert.matches("^\u{FEFF}student,file,rotation 1%.1,rotation 1%.2,.*,right,of\n", csv)
-    assert.matches("\nStudent 3,3%.json,0,,,,,,,,,,.*,0,18\n$", csv)
-    assert.matches("\nStudent 1,1%.json,0,,,,,0,.*,0,18\n", csv)
+    assert.matches("\n  A\\x1B%[31mda +2/3 +2/3\n", text)
+    assert.matches("\n  A\\x1B%[31mda +✓ +· +✓ +· +2\n", text)
+    assert.matches("\n  Student 1 +✗ +· +%? +· +0\n", text)
+    assert.matches("\n  right +1 +0 +1 *\n", text)
+    assert.matches("1%.1 2 × 3 instead of 6%. That is half of it%.\n.*1%.1 1 × 7 instead", text)
+    assert.matches("own 2%.1 Student 1: x = 1 %(not an answer to such a question%)", text)
+    assert.matches("own 2%.2 Student 2: No%.\n", text)
+    assert.equal("\u{FEFF}student,file,own 1.1,own 1.2,own 2.1,right,of\n"
+      .. "A\\x1B[31mda,ada.json,1,,1,2,3\nStudent 1,1.json,0,,0,0,3\nStudent 2,2.json,0,,,0,3\n"
+      .. "Student 3,3.json,0,,,0,3\n", grades.csv(found))
   end)
 
   it("writes no student's name that a spreadsheet runs", function()
-    hand_in("eve.json", "=1+1", { ["rotation 1.1"] = "-1" })
+    hand_in("eve.json", "=1+1", { ["own 1.1"] = "6" })
     assert.matches("\n'=1%+1,eve%.json,1,", grades.csv(grade.folder(folder, some)))
   end)
 end)
