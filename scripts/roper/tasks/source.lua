@@ -21,6 +21,7 @@ local M = {}
 ---@class TaskSource
 ---@field tokenizer Tokenizer
 ---@field stop? string
+---@field has_answers? boolean `batch` returns which tokens belong to answers, without problems
 ---@field hash? string
 ---@field beginning? string the prompt from which a model begins a text of its own
 ---@field without_rows? string what to do about a source without `batch` or `held_out`

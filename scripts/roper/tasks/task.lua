@@ -87,7 +87,7 @@ function task:batch(rows, options)
   local source = sources.with(self, "batch")
   arguments.check("task:batch", "rows", { smallest = 1, largest = MOST_ROWS }, rows)
   local o = options_of.check("task:batch", options, BATCH)
-  if o.answers then
+  if o.answers and not self:has_answers() then
     sources.with_problems(self, "batch")
   end
   local tokens, is_answer, counter = source:batch(rows, self.seed, self.counter)
@@ -323,6 +323,15 @@ end
 ---@return boolean has_problems
 function task:has_problems()
   return self.kind.has_problems
+end
+
+--- Does `batch` return which tokens belong to answers?
+---
+---     > roper.tasks.copy():has_answers(), roper.tasks.text{tokenizer = "bytes"}:has_answers()
+---     true	false
+---@return boolean has_answers
+function task:has_answers()
+  return self.kind.has_problems or self.source.has_answers == true
 end
 
 --- Returns the hash of content that the options do not contain: of a text, or of the first problems

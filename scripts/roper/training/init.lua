@@ -11,6 +11,9 @@ local snapshots = require "roper.training.snapshots"
 
 local M = {}
 
+-- The target of a token that does not count.
+local IGNORED <const> = -1
+
 local function seconds()
   return clock.seconds()
 end
@@ -134,10 +137,39 @@ local function log(session, history, elapsed)
   end)
 end
 
+-- Draws a batch. With loss = "answers", also returns the targets, of which those outside of answers
+-- are ignored, and the number of the others in each row.
+local function draw(o)
+  if o.loss ~= "answers" then
+    return o.task:batch(o.batch)
+  end
+  local tokens, is_answer = o.task:batch(o.batch, { answers = true })
+  local targets, last = o.task:targets(tokens) or tokens, tokens:size(2) - 1
+  return tokens, core.where(is_answer:ne(0), targets, IGNORED),
+    is_answer:narrow(2, 2, last):to("float64"):sum(2):view { -1 }
+end
+
+-- The loss of a part of a batch, and its share in the loss of the whole batch. A part without
+-- answers has the loss 0, but is computed, since all ranks sum their gradients.
+local function part_of(o, tokens, row, count, targets, counts)
+  local these = tokens:narrow(1, row, count)
+  local positions = o.task:positions(these)
+  if not targets then
+    return M.loss(o.model, these, positions, nil, o.task:targets(these)), count / o.batch
+  end
+  local own, all = counts:narrow(1, row, count):sum():item(), counts:sum():item()
+  targets = targets:narrow(1, row, count)
+  if own == 0 then
+    return M.loss(o.model, these, positions, { reduction = "none" }, targets):sum(), 0
+  end
+  return M.loss(o.model, these, positions, nil, targets), own / all
+end
+
 -- Computes the loss of a batch, over all its parts and ranks, and the gradients of the parameters.
 -- Also returns the number of predicted tokens.
 local function gradients(o, step, parameters)
-  local tokens, sum, ranks = o.task:batch(o.batch), 0, o.ranks
+  local tokens, targets, counts = draw(o)
+  local sum, ranks = 0, o.ranks
   local rows, first, last = o.batch // o.accumulate, 1, o.batch
   for _, parameter in ipairs(parameters) do
     parameter.grad = nil
@@ -148,17 +180,16 @@ local function gradients(o, step, parameters)
   end
   for row = first, last, rows do
     local count = math.min(rows, last - row + 1)
-    local these = tokens:narrow(1, row, count)
-    local loss = M.loss(o.model, these, o.task:positions(these), nil, o.task:targets(these))
-    local share = core.full(loss:shape(), count / o.batch, loss:dtype())
-    sum = sum + loss:item() * count
+    local loss, weight = part_of(o, tokens, row, count, targets, counts)
+    local share = core.full(loss:shape(), weight, loss:dtype())
+    sum = sum + loss:item() * (targets and weight or count)
     if ranks and row + count > last then
       ranks:backward(loss, share, parameters)
     else
       loss:backward(share)
     end
   end
-  return (ranks and core.ranks_combine("sum", sum) or sum) / o.batch,
+  return (ranks and core.ranks_combine("sum", sum) or sum) / (targets and 1 or o.batch),
     o.batch * (tokens:size(2) - 1)
 end
 
@@ -314,7 +345,7 @@ function M.run(session)
   local progress = o.progress
   if progress == nil then
     progress = require("roper.training.progress").new { name = o.name, steps = o.steps,
-      floor = o.task:has_problems() and o.task:floor() or nil,
+      floor = o.loss == "all" and o.task:has_problems() and o.task:floor() or nil,
       tokens = o.batch * (o.task:length() - 1) }
   end
   for _, note in ipairs(progress and progress.note and session.notes or {}) do

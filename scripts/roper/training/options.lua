@@ -13,6 +13,8 @@ local OPTIONS <const> = options_of.define("TrainOptions", {
   { "accumulate", "size", 1,
     "parts of a batch. They go through the model one by one, which needs less memory, and their "
       .. "gradients are summed (gradient accumulation)" },
+  { "loss", { "all", "answers" }, "all", "tokens whose prediction is trained: all, or only those "
+    .. "of answers" },
   { "run", "string?", nil,
     "folder for config.json, metrics.jsonl and checkpoint.safetensors, created if missing" },
   { "config", "table?", nil,
@@ -89,6 +91,9 @@ function M.check(options)
   elseif o.snapshots and not o.run then
     error("train: snapshots need run, a folder", 4)
   end
+  if o.loss == "answers" and not o.task:has_answers() then
+    error(('train: loss = "answers" needs a task with answers, got %s'):format(o.task:name()), 4)
+  end
   snapshots.check(o.snapshots or {}, 4)
   return o
 end
@@ -110,7 +115,8 @@ function M.fixed(o)
   end
   local parts = o.accumulate > 1 and o.accumulate or nil
   local changed = o.model.options and require("roper.model.settings").changed(o.model) or {}
-  return { batch = o.batch, accumulate = parts, task = task, optimizer = optimizer,
+  return { batch = o.batch, accumulate = parts, loss = o.loss ~= "all" and o.loss or nil,
+    task = task, optimizer = optimizer,
     model = require("roper.model.checkpoint").options(o.model), parameters = o.model:count(),
     settings = #changed > 0 and changed or nil }
 end

@@ -1,5 +1,6 @@
 --- Byte tokenizer: each byte is a token, and its value is the id. The id 0 ends documents.
 local core = require "roper.core"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -25,15 +26,27 @@ function Bytes.write(_, writer, part, texts)
   end
 end
 
---- The ids of a text.
----@param text string
----@return tensor ids [count], int32
-function Bytes.encode(_, text)
+-- The ids of a text as a list.
+local function ids_of(text)
   local ids = {}
   for i = 1, #text do
     ids[i] = text:byte(i)
   end
-  return core.tensor(ids, "int32")
+  return ids
+end
+
+--- The ids of texts.
+---@param texts string[]
+---@return integer[][] ids
+function Bytes.all_ids(_, texts)
+  return tables.map(texts, ids_of)
+end
+
+--- The ids of a text.
+---@param text string
+---@return tensor ids [count], int32
+function Bytes.encode(_, text)
+  return core.tensor(ids_of(text), "int32")
 end
 
 return M

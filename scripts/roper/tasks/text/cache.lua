@@ -11,6 +11,7 @@ local pieces = require "roper.tasks.text.pieces"
 local progress = require "roper.text.progress"
 local published = require "roper.tasks.text.published"
 local source = require "roper.tasks.text.source"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -19,6 +20,12 @@ local VERSION <const> = 1
 
 -- Seed that selects the validation documents. It does not depend on the seed of a task.
 local SPLIT <const> = 7
+
+-- In the corpus of answers, each token says what the token in its place in the corpus is.
+local QUESTION <const>, ANSWER <const> = 1, 2
+
+--- The mark of a token of an answer.
+M.ANSWER = ANSWER
 
 --- Bytes of text that are tokenized at a time, and the limit of bytes for training a vocabulary.
 M.BATCH, M.SAMPLE = 8000000, 50000000
@@ -36,12 +43,18 @@ function M.standard_folder()
     .. "/roper"
 end
 
+-- The path of the corpus of answers beside that of tokens.
+local function answers_of(path)
+  return (path:gsub("%.tokens$", ".answers"))
+end
+
 -- Reads the text once for its files, sizes and hash.
 local function survey(o)
   local text = { bytes = 0, documents = 0 }
   text.list, text.size = source.list(o.files, o.documents)
   local work <close> = progress.work("text: reading", text.size)
-  text.hash = source.each(text.list, function(document)
+  text.hash = source.each(text.list, function(document, answer)
+    text.has_answers = answer ~= nil
     text.documents = text.documents + 1
     text.bytes = text.bytes + #document
   end, function(count)
@@ -64,12 +77,12 @@ end
 -- Reads the text again and visits the documents of a part.
 local function each_of(text, part, visit)
   local number = 0
-  local found = source.each(text.list, function(document)
+  local found = source.each(text.list, function(document, answer)
     number = number + 1
     local is_held = number <= text.documents
       and core.random_permuted(SPLIT, text.documents, number) <= text.held_out
     if is_held == (part == "validation") then
-      visit(document)
+      visit(document, answer)
     end
   end, function() end)
   if found ~= text.hash then
@@ -93,26 +106,52 @@ local function train(path, folder, text, vocabulary)
   pieces.train(path, folder, vocabulary, sample)
 end
 
--- Writes the corpus.
+-- Appends documents to the corpus of answers: a token belongs to the answer if the ids of the whole
+-- document are others than those of the text before the answer from there on. The end of a document
+-- belongs to its answer.
+local function write_answers(writer, part, texts, answers, folder, tokenizer)
+  local before = tables.map(texts, function(text, i) return text:sub(1, #text - #answers[i]) end)
+  local all, begun = tokenizer:all_ids(texts, folder), tokenizer:all_ids(before, folder)
+  for i, ids in ipairs(all) do
+    local marks, is_begun = {}, true
+    for at, id in ipairs(ids) do
+      is_begun = is_begun and begun[i][at] == id
+      marks[at] = is_begun and QUESTION or ANSWER
+    end
+    writer:ids(table.concat(marks, " "))
+    writer:end_document(part, #texts[i])
+  end
+end
+
+-- Writes the corpus, and that of answers if the text has some.
 local function tokenize(path, folder, text, key, tokenizer)
   local work <close> = progress.work("text: tokenizing", text.bytes)
   local writer <close> = core.corpus_create(path, #tokenizer.words, key, tokenizer.stop)
+  local marker <close> = text.has_answers and core.corpus_create(answers_of(path), ANSWER + 1, key,
+    ANSWER) or nil
   for _, part in ipairs { "training", "validation" } do
-    local batch, size = {}, 0
+    local batch, answers, size = {}, {}, 0
     local function flush()
       if #batch > 0 then
         tokenizer:write(writer, part, batch, folder)
+        if marker then
+          write_answers(marker, part, batch, answers, folder, tokenizer)
+        end
         work:add(size)
       end
-      batch, size = {}, 0
+      batch, answers, size = {}, {}, 0
     end
-    each_of(text, part, function(document)
+    each_of(text, part, function(document, answer)
       batch[#batch + 1], size = document, size + #document
+      answers[#batch] = answer
       if size >= M.BATCH then
         flush()
       end
     end)
     flush()
+  end
+  if marker then
+    marker:finish() -- first, since a cache with the tokens is complete
   end
   writer:finish()
 end
@@ -174,8 +213,9 @@ local function removal_of(path)
 end
 
 -- Does the cache contain all files of a name?
-local function is_kept(o, name)
+local function is_kept(o, name, text)
   return files.stat(name .. ".tokens")
+    and (not text.has_answers or files.stat(answers_of(name .. ".tokens")))
     and (o.tokenizer ~= "sentencepiece" or files.stat(name .. ".model"))
 end
 
@@ -198,11 +238,12 @@ local function make(o, name, folder, text, key)
   local lock <close> = locked(name) -- luacheck: ignore 211
   files.clean(folder, name:match "[^/]*$" .. ".tokens")
   files.clean(folder, name:match "[^/]*$" .. ".model")
+  files.clean(folder, answers_of(name:match "[^/]*$" .. ".tokens"))
   local work = work_of(name)
   local _ <close> = removal_of(work)
   files.remove(work)
   files.make(work)
-  if is_kept(o, name) then
+  if is_kept(o, name, text) then
     return
   end
   if o.tokenizer == "sentencepiece" and not files.stat(name .. ".model") then
@@ -220,6 +261,8 @@ end
 ---   train), cache (folder)
 ---@return corpus corpus
 ---@return table tokenizer
+---@return corpus? answers with `M.ANSWER` in the place of each token of an answer; nil without
+---   answers
 function M.open(o)
   local text = survey(o)
   text.held_out = held_out(text, o.validation)
@@ -228,7 +271,7 @@ function M.open(o)
     held_out = text.held_out, tokenizer = o.tokenizer, model = content, vocabulary = o.vocabulary })
   local folder = o.cache or M.standard_folder()
   local name = folder .. "/text-" .. hash.digits(key)
-  if not is_kept(o, name) then
+  if not is_kept(o, name, text) then
     files.make(folder)
     make(o, name, folder, text, key)
   elseif files.stat(work_of(name)) then
@@ -241,7 +284,13 @@ function M.open(o)
     error(("text: %s.tokens belongs to another text; remove it and run again to rebuild it")
       :format(name), 0)
   end
-  return corpus, tokenizer
+  local answers = text.has_answers and open_kept(core.corpus_open, answers_of(name .. ".tokens"))
+    or nil
+  if answers and answers:about().training.tokens ~= about.training.tokens then
+    error(("text: %s belongs to another text; remove it and run again to rebuild it"):format(
+      answers_of(name .. ".tokens")), 0)
+  end
+  return corpus, tokenizer, answers
 end
 
 return M

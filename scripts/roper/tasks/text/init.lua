@@ -15,7 +15,8 @@ local OPTIONS <const> = options_of.define("TextOptions", {
   { "files", "any?", nil, "a file of text, or a folder of them, or a list of these",
     type = "string|string[]", required = true },
   { "documents", source.DIVISIONS, nil, "division of a file into documents: the whole file, "
-    .. "paragraphs separated by empty lines, the field `text` of each line of JSON, or articles "
+    .. "paragraphs separated by empty lines, the field `text` of each line of JSON, followed by "
+    .. "`answer` if it has one, or articles "
     .. "written by WikiExtractor; by default jsonl for .jsonl and .ndjson, else file" },
   { "tokenizer", "string", "sentencepiece", "sentencepiece (trained on first use), bytes, or the "
     .. "path of a model, as returned by `task:model()`; the folder of a published model has one" },
@@ -37,6 +38,7 @@ local TOKENIZERS <const> = { "sentencepiece", "bytes" }
 
 ---@class TextSource: TaskSource
 ---@field corpus corpus
+---@field answers? corpus which tokens belong to answers
 ---@field length integer of a row
 local TextSource = {}
 TextSource.__index = TextSource
@@ -101,14 +103,17 @@ local function open(o)
     return { tokenizer = tokenizer, stop = STOP, beginning = beginning_of(tokenizer), hash = o.hash,
       without_rows = "a text without files has no rows; pass the option files" }
   end
-  local corpus, tokenizer = cache.open(settings)
+  local corpus, tokenizer, answers = cache.open(settings)
   check_corpus(corpus, o)
   return setmetatable({ corpus = corpus, tokenizer = tokenizer, length = o.length, hash = o.hash,
+    answers = answers, has_answers = answers ~= nil,
     stop = STOP, beginning = beginning_of(tokenizer) }, TextSource)
 end
 
 function TextSource:batch(rows, seed, counter)
-  return self.corpus:draw(seed, counter, self.length, rows), nil, counter + rows
+  local answers = self.answers and self.answers:draw(seed, counter, self.length, rows)
+  return self.corpus:draw(seed, counter, self.length, rows), answers and answers:eq(cache.ANSWER),
+    counter + rows
 end
 
 function TextSource:held_out(length)
@@ -134,7 +139,9 @@ M.KIND = { name = "text", rows = OPTIONS, source = open, has_problems = false } 
 --- cached. Each epoch draws all rows in a new order, without replacement. The last token of a row
 --- is the first of the next row: an epoch predicts each token but the first exactly once. Documents
 --- end with the token 0, which decodes as a zero byte; a row may contain several documents.
---- Without files, the task can encode and decode but has no rows.
+--- Without files, the task can encode and decode but has no rows. If all lines of JSON have a field
+--- `answer`, `roper.train{loss = "answers", ...}` trains only on its tokens and the end of the
+--- document.
 ---
 --- Errors: files that are missing, empty, not UTF-8, or change while they are read; no files to
 --- train SentencePiece on; a vocabulary too large or too small for the text; SentencePiece is not

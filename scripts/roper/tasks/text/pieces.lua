@@ -127,6 +127,20 @@ local function ids_of(self, texts, folder)
   end)
 end
 
+--- The ids of texts.
+---@param texts string[]
+---@param folder string for work files
+---@return integer[][] ids
+function Pieces:all_ids(texts, folder)
+  return tables.map(ids_of(self, texts, folder), function(text)
+    local ids = {}
+    for id in text:gmatch "%d+" do
+      ids[#ids + 1] = math.tointeger(id)
+    end
+    return ids
+  end)
+end
+
 --- Appends documents to a corpus.
 ---@param writer corpus_writer
 ---@param part "training"|"validation"

@@ -34,8 +34,8 @@ local function parts(path, format, read)
   end, nil, 0, file
 end
 
--- One function for each division. It calls give(text, line) for each document; `line` is the number
--- of its first line.
+-- One function for each division. It calls give(text, line, answer) for each document; `line` is
+-- the number of its first line, `answer` the end of the document that answers its beginning, or nil.
 local divide = {}
 
 function divide.file(path, read, give)
@@ -67,8 +67,10 @@ function divide.jsonl(path, read, give)
         refuse(path, number, "expected JSON: " .. problem)
       elseif type(content) ~= "table" or type(content.text) ~= "string" then
         refuse(path, number, 'expected an object with a string "text"')
+      elseif content.answer ~= nil and type(content.answer) ~= "string" then
+        refuse(path, number, 'expected a string "answer"')
       end
-      give(content.text, number)
+      give(content.text .. (content.answer or ""), number, content.answer)
     end
   end
 end
@@ -148,25 +150,33 @@ local function check(path, text, line)
   end
 end
 
---- Visits all documents in order, except empty ones.
+--- Visits all documents in order, except empty ones. Lines of JSON may have a field `answer`, which
+--- follows their text.
 ---
---- Errors: a file that cannot be read, is not UTF-8 or does not match its division; no documents.
+--- Errors: a file that cannot be read, is not UTF-8 or does not match its division; no documents;
+--- answers in only some of the documents.
 ---@param list TextFile[] from `list`
----@param visit fun(text: string)
+---@param visit fun(text: string, answer?: string) answer: the end of the text
 ---@param read fun(bytes: integer) called with the number of bytes of each read
 ---@return integer hash of all content and the divisions
 function M.each(list, visit, read)
-  local hash, is_empty = core.hash "", true
+  local hash, is_empty, has_answers = core.hash "", true, nil
   for _, file in ipairs(list) do
     hash = core.hash(file.division .. "\0", hash)
     divide[file.division](file.path, function(part)
       hash = core.hash(part .. "\n", hash)
       read(#part + 1)
-    end, function(text, line)
+    end, function(text, line, answer)
       check(file.path, text, line)
       if text:find "%S" then
+        if has_answers == nil then
+          has_answers = answer ~= nil
+        elseif has_answers ~= (answer ~= nil) then
+          refuse(file.path, line, ("expected %s \"answer\", as in the documents before"):format(
+            has_answers and "a string" or "no"))
+        end
         is_empty = false
-        visit(text)
+        visit(text, answer)
       end
     end)
   end

@@ -96,7 +96,7 @@ local function open(config, o, beat)
   local progress = o.progress
   if progress == nil then
     progress = require("roper.training.progress").new { name = o.name or config.experiment,
-      steps = config.steps, floor = has_problems and parts.task:floor() or nil,
+      steps = config.steps, floor = has_problems and not config.loss and parts.task:floor() or nil,
       tokens = config.batch * (config.length - 1) }
   end
   for _, note in ipairs(tables.joined({ slow or nil }, { start })) do
@@ -107,7 +107,7 @@ local function open(config, o, beat)
   local measure = has_problems and "test_loss" or "validation_loss"
   local session = require("roper.training").open {
     model = parts.model, task = parts.task, optimizer = parts.optimizer,
-    steps = config.steps, batch = config.batch, accumulate = config.accumulate or nil,
+    steps = config.steps, batch = config.batch, accumulate = config.accumulate or nil, loss = config.loss or nil,
     run = o.run, resume = o.resume, ranks = o.ranks,
     config = fixed, settings = settings,
     progress = watched(progress, beat),
