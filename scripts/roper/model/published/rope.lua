@@ -171,7 +171,8 @@ end
 ---@param given table its content
 ---@param o table head_dim; partial = default of `partial_rotary_factor`, nil if the family rotates
 ---   all features; base = field of the base; theta = its default, if it is not 10,000; types: the
----   types of `rope_scaling`, if not all; is_optional: layers need not rotate; pairing; ignored
+---   types of `rope_scaling`, if not all; is_optional: layers need not rotate; is_original_beside:
+---   the trained length is also a field beside `rope_scaling`; pairing; ignored
 ---@return table position {type = name, ...}
 function M.read(path, given, o)
   local name = "rope_scaling"
@@ -371,6 +372,7 @@ function M.fields(scheme, o)
     object[ORIGINAL] = rule.has_original and scheme.trained_length or nil
     object.partial_rotary_factor = kind == "proportional" and scheme.fraction or nil
     fields.rope_scaling = object
+    fields[ORIGINAL] = o.is_original_beside and object[ORIGINAL] or nil
   end
   if o.partial then
     fields[o.partial_field] = scheme.fraction

@@ -34,8 +34,8 @@ local function parts(path, format, read)
   end, nil, 0, file
 end
 
--- One function for each division. It calls give(text, line, answer) for each document; `line` is
--- the number of its first line, `answer` the end of the document that answers its beginning, or nil.
+-- One function for each division. It calls give(text, line, answer) for each document: `line` is
+-- the number of its first line, `answer` the end of the text that answers its beginning, or nil.
 local divide = {}
 
 function divide.file(path, read, give)

@@ -74,7 +74,8 @@ describe("roper.export", function()
           "use_parallel_residual", "attention_bias", "tie_word_embeddings",
           "mlp_bias", "layer_types", "no_rope_layers", "attn_logit_softcapping",
           "final_logit_softcapping", "query_pre_attn_scalar", "head_dim", "hidden_activation",
-          "use_sliding_window" }) do
+          "use_sliding_window",
+          type == "phi3" and "original_max_position_embeddings" or nil }) do
           if field ~= "head_dim" or there[field] then
             assert.same(there[field] ~= core.json_null and there[field] or nil,
               here[field] ~= core.json_null and here[field] or nil)
