@@ -5,13 +5,14 @@ local target = ...
 local FOLDER <const> = os.getenv "FONTS" or "/usr/share/fonts"
 
 -- Few characters, because each page contains its fonts; others are shown in the system's font.
-local LATIN <const> = "U+20-7E,U+A0,U+B0,U+B2,U+B7,U+B9,U+D7,U+ED,U+F4,U+2013,U+2014,U+2018,"
+local LATIN <const> = "U+20-7E,U+A0,U+B0,U+B1,U+B2,U+B7,U+B9,U+D7,U+ED,U+F4,U+2013,U+2014,U+2018,"
   .. "U+2019,U+201C,U+201D,U+2026,U+202F,U+2032,U+2190,U+2192,U+2212"
 -- Browsers show the letters of formulas as the italic letters from U+1D434 on.
-local MATH <const> = "U+20-7E,U+B0,U+B7,U+2032,U+2190,U+2192,U+2202,U+2211,U+2212,U+2217,U+221A,"
-  .. "U+2248,U+2264,U+2265,U+2297,U+22EF,U+2308-230B,U+27E8,U+27E9,U+2113,U+210E,U+3A6,"
-  .. "U+1D434-1D454,U+1D456-1D467,U+1D6F7,U+1D6FC-1D700,U+1D703,U+1D70B,U+1D70C,U+1D70E,U+1D711,"
-  .. "U+1D719"
+local MATH <const> = "U+20-7E,U+B0,U+B1,U+B7,U+2026,U+2032,U+2190,U+2192,U+2202,U+2211,"
+  .. "U+2212,U+2217,U+221A,U+2248,U+2264,U+2265,U+2297,U+22EF,U+2308-230B,U+27E8,U+27E9,U+2113,"
+  .. "U+210E,U+3A6,"
+  .. "U+1D434-1D454,U+1D456-1D467,U+1D6F7,U+1D6FC-1D700,U+1D703,U+1D706,U+1D707,U+1D70B,U+1D70C,"
+  .. "U+1D70E,U+1D711,U+1D719"
 -- Tables for hints and for Graphite, which browsers do not need.
 local DROPPED <const> = "Silf,Silt,Glat,Gloc,Feat,Sill,FFTM"
 

@@ -77,7 +77,10 @@ import { control, move } from "./turn.mjs";
     folded = all("details:not([open])");
     waiting = all("[data-waits]");
     for (const part of folded) part.open = true;
-    for (const section of waiting) section.removeAttribute("data-waits");
+    for (const section of waiting) {
+      section.removeAttribute("data-waits");
+      for (const figure of all(".play", section)) figure.dispatchEvent(new Event("printed"));
+    }
   });
   addEventListener("afterprint", () => {
     for (const part of folded) part.open = false;

@@ -152,6 +152,10 @@ function startClocks(figure, {farthest}) {
   }
   find(".motion").addEventListener("click", play);
   figure.addEventListener("opened", play); // a prediction is settled
+  figure.addEventListener("printed", () => {
+    draw(farthest);
+    tell(Math.min(PLAYED.distance, farthest));
+  });
   figure.addEventListener("data", ({detail}) => { // other heads, before that of ones
     detail.forEach(([, list], i) => {
       heads[i] = list;

@@ -96,6 +96,10 @@ function startHeads(figure, given, data) {
   });
   find(".motion").addEventListener("click", play);
   figure.addEventListener("opened", play);
+  figure.addEventListener("printed", () => {
+    draw(last());
+    tell();
+  });
   figure.addEventListener("data", ({detail}) => { // the heads of models that were trained here
     data = detail;
     stop();
