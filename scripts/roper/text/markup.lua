@@ -13,7 +13,7 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
-local VOID <const> = { br = true, hr = true, input = true, meta = true, wbr = true }
+local VOID <const> = { br = true, hr = true, input = true, link = true, meta = true, wbr = true }
 
 local ENTITIES <const> = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;",
   ["'"] = "&#39;" }
@@ -129,6 +129,7 @@ function M.document(title, style, body, is_guarded)
         content = policy_of(inner) },
       h.meta { name = "viewport", content = "width=device-width, initial-scale=1" },
       h.title { title },
+      h.link { rel = "icon", href = "data:," }, -- otherwise, browsers ask the server for one
       h.style { style },
     },
     h.body { M.verbatim(inner) },
