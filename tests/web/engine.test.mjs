@@ -64,13 +64,22 @@ test("starts no programs, and says so in one sentence", async () => {
     assert.equal(run(code).error, `a page starts no programs; for ${what}, use roper on Linux`);
   assert.deepEqual(run("os.execute()").shown, ["false"]);
   const found = await start();
-  for (const [words, what] of [
-         [["sweep", "copy", "--jobs=3"], "3 jobs"], [["kernel", "install"], "python3"]]) {
+  for (const [words, what] of [[["sweep", "copy", "--jobs=3"], "3 jobs"],
+         [["study", "--jobs=2"], "2 jobs"], [["kernel", "install"], "python3"]]) {
     found.printed = "";
     assert.equal(found.ask({run: words}).status, 1);
     assert.equal(
       found.printed, `roper: a page starts no programs; for ${what}, use roper on Linux\n`);
   }
+});
+
+test("the help lists what a page has", async () => {
+  const found = await start();
+  found.ask({execute: "?"});
+  assert.match(found.printed, /^The value of a final expression/);
+  assert.match(found.printed, /\n  %cd FOLDER .*\n  roper\.debug/);
+  assert.match(found.printed, /keeps your variables\n$/);
+  assert.doesNotMatch(found.printed, /%edit|\$ ls|Ctrl-D/);
 });
 
 // An engine whose pauses call `rest` without suspending; in a browser, the worker waits there.

@@ -7,6 +7,14 @@ function M.need(what)
   error(("a page starts no programs; for %s, use roper on Linux"):format(what), 0)
 end
 
+--- Raises the error for several processes.
+---@param jobs? integer the number of processes
+function M.need_jobs(jobs)
+  if jobs and jobs > 1 then
+    M.need(("%d jobs"):format(jobs))
+  end
+end
+
 M.starts_programs = false
 
 --- Refuses to look for a program.

@@ -18,6 +18,10 @@ M.starts_programs = true
 ---@param _ string what would start programs
 function M.need(_) end
 
+--- Raises an error in a page if several processes are asked for. Here, it does nothing.
+---@param _? integer the number of processes
+function M.need_jobs(_) end
+
 --- Is a program installed?
 ---@param name string
 ---@return boolean

@@ -8,6 +8,7 @@ local live_curves = require "roper.workbench.study.report.live_curves"
 local measures = require "roper.workbench.study.run.measures"
 local options_of = require "roper.options.rows"
 local grid = require "roper.workbench.study.experiment.grid"
+local process = require "roper.system.process"
 local reports = require "roper.workbench.study.report"
 local sweeps = require "roper.workbench.study.sweep"
 local tables = require "roper.base.tables"
@@ -72,6 +73,7 @@ function M.run(options)
   elseif o.fields.position or o.fields.seed then
     error("study: fields: position and seed are set by methods and seeds", 2)
   end
+  process.need_jobs(o.jobs)
   local folder = o.folder or "runs/study/" .. o.experiment
   local design = designs.of(o.experiment)
   design = tables.merged(design, { methods = o.methods, seeds = o.seeds,

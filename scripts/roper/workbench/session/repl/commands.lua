@@ -35,6 +35,9 @@ in _; earlier values are in _1 and _2. Input may span lines; Ctrl-C cancels it.
   Ctrl-D or exit  leaves
 ]]
 
+-- Lines of HELP that only a terminal has.
+local TERMINAL_ONLY <const> = { "  %%edit [^\n]*\n", "  %$ ls [^\n]*\n", "  Ctrl%-D [^\n]*\n" }
+
 local MOST_FUNCTIONS <const> = 20 -- in a profile, to fit 24 lines
 
 -- The % commands: functions of the session and of the text after the command.
@@ -204,7 +207,11 @@ end
 words.quit = words.exit
 
 function words.help()
-  require("roper.workbench.help.pager").write(HELP)
+  local text = HELP
+  for _, line in ipairs(require("roper.system.process").starts_programs and {} or TERMINAL_ONLY) do
+    text = text:gsub(line, "")
+  end
+  require("roper.workbench.help.pager").write(text)
 end
 
 local HELPERS <const> = { ["?"] = "show", ["??"] = "source" } -- functions of workbench/help

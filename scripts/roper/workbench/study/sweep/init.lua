@@ -261,9 +261,7 @@ function M.run(options)
   if not is_file then
     error(("sweep.run: option stream: expected a file, got %s"):format(options_of.shown(stream)), 2)
   end
-  if o.jobs and o.jobs > 1 then
-    process.need(("%d jobs"):format(o.jobs))
-  end
+  process.need_jobs(o.jobs)
   local trials, folder, notes = M.prepare(o.what, o.fields, o.folder)
   local jobs = math.max(1, math.min(o.jobs or core.threads(), #trials))
   local display = progress.display { stream = stream }
