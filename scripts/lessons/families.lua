@@ -274,7 +274,7 @@ return roper.lesson {
         { "without > 0.1", instead = { "weights{}", "weights{M = turned}" } },
         { "rest < 1e-12", instead = { 'apart(zero_query("rope")', "apart(zero_query(t5)" } } },
       exercise = { question = [[Two families can be combined: the scheme `"rope+alibi"` is RoPE with
-          the slope of ALiBi. For which table does `weights` compute it? Type the table.]],
+          the slope of ALiBi. For which table does `weights` compute it? Give the table.]],
         check = "apart(weights(it), library 'rope+alibi') < 1e-12",
         sample = "{M = turned, b = slope}",
         form = { "{M = ___, b = ___}", { "nil", "slope", "turned" }, { "nil", "slope", "turned" } },

@@ -78,7 +78,7 @@ return roper.lesson {
           { "math.abs(along[1] + up[1] - x) + math.abs(along[2] + up[2] - y) < 1e-12",
             instead = { "moved(0, 1", "moved(0, -1" } } } },
       exercise = {
-        question = [[Rotate $(3, 4)$ by 180 degrees on paper. Type the two numbers in braces, such
+        question = [[Rotate $(3, 4)$ by 180 degrees on paper. Give the two numbers in braces, such
           as `{1, 2}`.]],
         check = "math.abs(it[1] + 3) + math.abs(it[2] + 4) < 1e-9",
         sample = "{-3, -4}",

@@ -99,9 +99,9 @@ function M.of(question, scope)
   end), question.further
 end
 
---- The usual wrong answers with their replies, as a document.
+--- The usual wrong answers with their replies, as a list.
 ---@return table|false block
-function M.document(question, scope)
+function M.list(question, scope)
   local slips, otherwise = M.of(question, scope)
   local items = tables.map(slips, function(slip)
     return { document.styled("strong", slip.answer), ": ", document.prose(slip.reply) }
@@ -109,9 +109,15 @@ function M.document(question, scope)
   if #otherwise > 0 and question.kind ~= "open" then
     items[#items + 1] = { "Otherwise: ", document.prose(table.concat(otherwise, " ")) }
   end
-  return items[1] ~= nil and { document.paragraph(document.styled("strong",
-    question.kind == "open" and "To think about" or "Usual wrong answers, and what to reply")),
-    document.list(items[1] and items) }
+  return items[1] ~= nil and document.list(items)
+end
+
+--- The same with a title.
+---@return table|false blocks
+function M.document(question, scope)
+  local list = M.list(question, scope)
+  return list and { document.paragraph(document.styled("strong",
+    "Usual wrong answers, and what to reply")), list }
 end
 
 return M

@@ -51,7 +51,7 @@ local function cells(item, scope)
     h.td { html.nodes { show.question(item.question), show.form(item.question) } },
     h.td { html.nodes { document.paragraph(document.prose(bank.brief(item))),
       show.answer(item.question) } },
-    h.td { html.nodes(slips.document(item.question, scope) or {}) } }
+    h.td { html.nodes(slips.list(item.question, scope) or {}) } }
 end
 
 --- The page and the file for spreadsheets.

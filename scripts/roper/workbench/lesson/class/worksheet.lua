@@ -48,7 +48,7 @@ local function asked(item)
     ["data-kind"] = question.form and "form" or question.kind,
     ["data-names"] = is_number and core.json_encode(item.numbers),
     ["data-wanted"] = is_number and questions.wanted(question),
-    h.h3 { item.label }, text_of(question), control(item),
+    h.h3 { item.label, " ", prose.line(item.step.title) }, text_of(question), control(item),
     h.p { class = "said", role = "status" } }
 end
 
