@@ -296,9 +296,10 @@ return roper.lesson {
           "$θ_t$ is $base^(-2t/d)$. Which base makes it smaller?" } } },
     { title = "A trained head",
       text = [[
-        The query and the key of a trained head are no ones. The code trains a small model with a
-        single head of 64 features. In rows of random letters, it has to repeat the letter that was
-        8 positions before. The letters themselves do not help: the head must find a distance.
+        In a trained head, queries and keys are not vectors of ones. The code trains a small model
+        with a single head of 64 features. In rows of random letters, it has to repeat the letter
+        that was 8 positions before. The letters themselves do not help: the head must find a
+        distance.
 
         The query and the key below are the means over all letters. In pair $t$, the angle from the
         query to the key is $φ_t$. At distance $p$ the key has been rotated by $pθ_t$ less than the
