@@ -200,7 +200,7 @@ test:
 	@lua5.4 tests/main.lua "--busted=busted --exclude-tags=long"
 
 C_FILES = $(shell find core tasks bindings tests -name '*.[ch]')
-JS_FILES = $(shell find bindings scripts tests -name '*.mjs')
+JS_FILES = $(shell find bindings scripts tests -name '*.mjs' -o -name '*.js')
 lint:
 	@$(call deps,$(BUILD_PACKAGES) $(LINT_PACKAGES))
 	@clang-format --dry-run --Werror $(C_FILES) $(JS_FILES)

@@ -9,7 +9,7 @@ const items = [...list.children].map((node) => ({
 
 // Rank of an item: 0 if its name is the query, 1 if it begins with it, 2 if it contains it, 3 if
 // its text contains every word of it, otherwise Infinity.
-function rankOf({ name, text }, query) {
+function rankOf({name, text}, query) {
   const last = name.split(/[.:]/).pop();
   if (last === query || name === query) return 0;
   if (last.startsWith(query)) return 1;

@@ -1,7 +1,7 @@
 // Pages of lessons: what a prediction answers is shown when it is settled; the bar shows the step
 // that is read and the predictions to make; arrows can be turned. Without this script, pages show
 // everything.
-import { control, move } from "./turn.mjs";
+import {control, move} from "./turn.mjs";
 
 (() => {
   "use strict";
@@ -14,11 +14,13 @@ import { control, move } from "./turn.mjs";
 
   function showBar() {
     const total = sections.reduce((sum, section) => sum + open(section), 0);
-    if (document.querySelector(".prediction")) here.textContent = total === 0
-      ? "all predictions made" : `${total} ${total === 1 ? "prediction" : "predictions"} to make`;
+    if (document.querySelector(".prediction"))
+      here.textContent = total === 0 ?
+        "all predictions made" :
+        `${total} ${total === 1 ? "prediction" : "predictions"} to make`;
     marks.forEach((mark, i) => {
-      mark.classList.toggle("done", open(sections[i]) === 0
-        && (i < at || sections[i].querySelector(".prediction") !== null));
+      mark.classList.toggle("done",
+        open(sections[i]) === 0 && (i < at || sections[i].querySelector(".prediction") !== null));
       if (i === at) mark.setAttribute("aria-current", "step");
       else mark.removeAttribute("aria-current");
     });
@@ -28,10 +30,11 @@ import { control, move } from "./turn.mjs";
     const line = innerHeight * 0.4;
     at = Math.max(0, sections.filter((one) => one.getBoundingClientRect().top < line).length - 1);
     showBar();
-  }, { passive: true });
+  }, {passive: true});
 
-  const controls = new Map(all(".figures figure:not(.play)")
-    .map((figure) => [figure, control(figure)]).filter(([, show]) => show));
+  const controls =
+    new Map(all(".figures figure:not(.play)").map((figure) => [figure, control(figure)]).filter(([,
+      show]) => show));
 
   // Lets the results of a step wait for its predictions, or shows them.
   function update(section, moves) {
@@ -42,11 +45,12 @@ import { control, move } from "./turn.mjs";
       input.disabled = waits;
       if (input.role === "slider") input.tabIndex = waits ? -1 : 0;
     }
-    for (const [figure, show] of controls) if (section.contains(figure)) {
-      const task = waits ? "Answer the question. Then turn the arrows." : "Turn the arrows.";
-      if (waited && !waits && moves) move((share) => show(share, task));
-      else show(waits ? 0 : 1, task);
-    }
+    for (const [figure, show] of controls)
+      if (section.contains(figure)) {
+        const task = waits ? "Answer the question. Then turn the arrows." : "Turn the arrows.";
+        if (waited && !waits && moves) move((share) => show(share, task));
+        else show(waits ? 0 : 1, task);
+      }
     if (!waited || waits || !moves) return;
     for (const figure of all(".play", section)) figure.dispatchEvent(new Event("opened"));
   }

@@ -2,7 +2,8 @@
 (() => {
   "use strict";
 
-  const cards = [...document.querySelectorAll(".card")], paths = [...document.querySelectorAll("[data-path]")];
+  const cards = [...document.querySelectorAll(".card")],
+        paths = [...document.querySelectorAll("[data-path]")];
   const number = (card) => Number(card.id.replace("lesson-", ""));
   const of = (wanted) => document.getElementById(`lesson-${wanted}`);
   const numbers = (text) => text.split(" ").filter(Boolean).map(Number);
@@ -25,13 +26,13 @@
     light(chosen);
     for (const card of cards) {
       const stop = chosen.indexOf(number(card)) + 1;
-      card.querySelector(".stop").textContent = chosen.length > 1 && stop > 0
-        ? `stop ${stop} of ${chosen.length}` : "";
+      card.querySelector(".stop").textContent =
+        chosen.length > 1 && stop > 0 ? `stop ${stop} of ${chosen.length}` : "";
     }
     now.textContent = isOff ? first : "Begin with ";
     if (isOff) return;
-    const { href, textContent } = of(chosen[0]).querySelector(".go");
-    now.append(Object.assign(document.createElement("a"), { href, textContent }), ".");
+    const {href, textContent} = of(chosen[0]).querySelector(".go");
+    now.append(Object.assign(document.createElement("a"), {href, textContent}), ".");
   }
 
   function look(card) {

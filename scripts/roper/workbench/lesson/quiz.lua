@@ -1,4 +1,4 @@
---- HTML of the questions on pages. The script quiz.js checks answers and keeps the record of right
+--- HTML of the questions on pages. The script quiz.mjs checks answers and keeps the record of right
 --- ones in the browser; without it, pages show the question and, folded, its answer.
 ---
 --- An element of class "question" has the data of its question: data-kind, data-expect,
@@ -89,7 +89,7 @@ function M.question(question, where, scope, render)
     render(document.details("Answer", show.answer(question), "answer")) }
 end
 
---- A line for the number of questions that were answered, which quiz.js fills.
+--- A line for the number of questions that were answered, which quiz.mjs fills.
 ---@param lesson table
 ---@return any node
 function M.progress(lesson)
@@ -108,7 +108,7 @@ end
 ---@return any script
 function M.assets()
   return markup.asset "workbench/lesson/quiz.css",
-    h.script { script.joined "workbench/lesson/quiz.js" }
+    h.script { script.joined "workbench/lesson/quiz.mjs" }
 end
 
 return M

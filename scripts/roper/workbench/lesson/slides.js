@@ -1,7 +1,7 @@
 // Slides: shows one at a time, as large as it fits. The arrow keys, Page Up, Page Down and Space
 // change it; N shows the notes of the speaker. On a screen as narrow as a phone's, or without this
 // script, all slides follow each other on one page, each with its notes.
-import { control, move } from "./turn.mjs";
+import {control, move} from "./turn.mjs";
 
 (() => {
   "use strict";
@@ -10,7 +10,8 @@ import { control, move } from "./turn.mjs";
   const number = document.querySelector(".number"), label = document.createElement("span");
   const SMALLEST = 0.3, LARGEST = 2, wide = matchMedia("(min-width: 40rem)");
   const turns = new Map([...document.querySelectorAll(".drawn figure:not(.play)")]
-    .map((figure) => [figure, control(figure)]).filter(([, show]) => show));
+                          .map((figure) => [figure, control(figure)])
+                          .filter(([, show]) => show));
   let at = 0;
 
   // Chooses the largest size at which everything on the slide is visible.
@@ -59,7 +60,7 @@ import { control, move } from "./turn.mjs";
 
   function button(text, name, onclick) {
     const element = document.createElement("button");
-    return Object.assign(element, { type: "button", textContent: text, ariaLabel: name, onclick });
+    return Object.assign(element, {type: "button", textContent: text, ariaLabel: name, onclick});
   }
 
   const noter = button("Notes", "notes (N)", () => {
@@ -68,8 +69,7 @@ import { control, move } from "./turn.mjs";
   });
   noter.ariaPressed = false;
 
-  const KEYS = { ArrowRight: 1, ArrowDown: 1, PageDown: 1, ArrowLeft: -1, ArrowUp: -1,
-    PageUp: -1 };
+  const KEYS = {ArrowRight: 1, ArrowDown: 1, PageDown: 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1};
   addEventListener("keydown", (event) => {
     const isTyped = event.target.closest?.("input, select, [role=slider]");
     const isPressed = event.key === " " && event.target.closest?.("button");

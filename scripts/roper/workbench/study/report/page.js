@@ -32,7 +32,7 @@
         const left = box.left + (scale(step) - low) / width * box.width;
         const top = box.bottom - (line.y[i] - y[0]) / (y[1] - y[0]) * box.height;
         const far = Math.hypot(left - event.clientX, top - event.clientY);
-        if (!best || far < best.far) best = { far, left, top, line, i };
+        if (!best || far < best.far) best = {far, left, top, line, i};
       });
     }
     return best;
@@ -41,13 +41,15 @@
   function watch(plot) {
     const x = numbers(plot, "x"), y = numbers(plot, "y");
     const lines = Array.from(plot.querySelectorAll(".line"), (path) => ({
-      path, x: numbers(path, "x"), y: numbers(path, "y"),
+      path,
+      x: numbers(path, "x"),
+      y: numbers(path, "y"),
       counts: path.dataset.counts ? path.dataset.counts.split(" ") : null,
     }));
     const scale = plot.dataset.log ? Math.log : (value) => value;
     const move = (event) => {
       const found = nearest(lines, x, y, scale, plot.getBoundingClientRect(), event);
-      const { line, i } = found;
+      const {line, i} = found;
       const count = line.counts ? ` of ${line.counts[i]}` : "";
       show(`${line.path.dataset.label}\n${plot.dataset.step} ${line.x[i]}: ${line.y[i]}${count}`,
         line.path, found.left, found.top);
@@ -76,6 +78,8 @@
   document.querySelectorAll(".curves").forEach(watch);
   document.querySelectorAll(".plot:not(.curves)").forEach(watchParts);
   addEventListener("beforeprint", () => {
-    document.querySelectorAll("details").forEach((details) => { details.open = true; });
+    document.querySelectorAll("details").forEach((details) => {
+      details.open = true;
+    });
   });
 })();
