@@ -73,6 +73,14 @@ M.OTHERS = {
   { "selective{rank=4,bias=true,gate=true,rotate=qkvo}", { dropout = 0.1 } },
   { "shaw{clip=3}", { dropout = 0.1, parallel_residual = true } },
   { "alibi", { dropout = 0.1, norm = "post" } },
+  { "rope", { head_dim = 6, qk_norm = "head", kv_heads = 2 } },
+  { "rope", { qk_norm = "all", kv_heads = 2, rms_norm = true, norm = "reordered" } },
+  { { "window{size=6}+rope", "rope" }, { norm = "sandwich", attention_softcap = 2, dropout = 0.1,
+    logits_softcap = 3, attention_scale = 0.2, activation = "geglu_tanh", head_dim = 10 } },
+  { "shaw{clip=3}", { attention_scale = 0.5, activation = "geglu", tied = true,
+    qk_norm = "head" } },
+  { "path{rank=4,rotate=qkvo}+ssmax", { attention_softcap = 2, attention_scale = 0.3 } },
+  { "none", { attention_softcap = 1, norm = "sandwich" } }, { "none", { attention_scale = 1 } },
 }
 
 --- A scheme with options and, if it rotates, the same with `rotate=qkvo`.

@@ -1,5 +1,6 @@
 -- Exports every position scheme, with its own rotation and with "qkvo", in three kinds of models,
--- and combinations of schemes, and checks the modules in PyTorch.
+-- combinations of schemes, all options of models and the published models of the fixtures, and
+-- checks the modules in PyTorch.
 --
 --     lua5.4 tests/pytorch/table.lua [SCHEME]...
 --
@@ -8,6 +9,7 @@
 -- is the Python to use.
 package.path = "./?.lua;./?/init.lua;scripts/?.lua;scripts/?/init.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
+local files = require "roper.system.file"
 local pytorch = require "tests.pytorch"
 local roper = require "roper"
 local temporary = require "roper.system.temporary"
@@ -23,6 +25,12 @@ temporary.with_folder(function(root)
   end
   for i, case in ipairs(arg[1] and {} or pytorch.OTHERS) do
     pytorch.export(("%s/other %d"):format(root, i), case[1], case[2] or {})
+  end
+  for _, family in ipairs(arg[1] and {} or files.names "tests/fixtures/published") do
+    if files.exists(("tests/fixtures/published/%s/config.json"):format(family)) then
+      roper.export_pytorch(roper.import("tests/fixtures/published/" .. family),
+        ("%s/published %s"):format(root, family))
+    end
   end
   ok = os.execute(("%s tests/pytorch/check.py '%s'"):format(pytorch.PYTHON, root))
 end)

@@ -19,11 +19,8 @@ local M = {}
 local KNOWN <const> = tables.set { "vocabulary", "d_model", "layers", "heads", "kv_heads", "d_ff",
   "activation", "feed_forward_bias", "attention_bias", "logits_bias", "norm", "rms_norm",
   "norm_epsilon", "parallel_residual", "tied", "tied_embeddings", "embedding_scale", "dropout",
-  "position", "recompute", "length" }
-
--- The values of options that they have; a Transformer has more.
-local CHOICES <const> = { norm = tables.set { "pre", "post" },
-  activation = tables.set { "relu", "gelu", "gelu_tanh", "swiglu" } }
+  "position", "recompute", "length", "head_dim", "qk_norm", "attention_scale", "attention_softcap",
+  "logits_softcap" }
 
 -- The options of a model with their defaults.
 local function options_of_model(model)
@@ -35,13 +32,6 @@ local function options_of_model(model)
         .. "do not have yet"):format(name, options_of.shown(o[name])), 0)
     end
   end
-  for name, choices in pairs(CHOICES) do
-    if not choices[o[name]] then
-      error(("export_pytorch: option %s: expected one of %s, got %s, which modules of PyTorch do "
-        .. "not have yet"):format(name, table.concat(tables.keys(choices), ", "),
-        options_of.shown(o[name])), 0)
-    end
-  end
   o.d_ff, o.kv_heads = o.d_ff or 4 * o.d_model, o.kv_heads or o.heads
   o.norm_epsilon = o.norm_epsilon or 1e-5
   for _, name in ipairs { "attention_bias", "feed_forward_bias", "logits_bias" } do
@@ -50,6 +40,11 @@ local function options_of_model(model)
   for _, name in ipairs { "rms_norm", "tied_embeddings", "parallel_residual", "tied" } do
     o[name] = o[name] or false
   end
+  o.qk_norm = o.qk_norm or "none"
+  for _, name in ipairs { "attention_softcap", "logits_softcap" } do
+    o[name] = o[name] ~= 0 and o[name] or nil
+  end
+  o.head_dim = o.head_dim ~= o.d_model // o.heads and o.head_dim or nil
   o.embedding_scale = o.embedding_scale or o.tied_embeddings and o.d_model ^ 0.5 or 1
   return o
 end
@@ -67,7 +62,7 @@ end
 
 -- The schemes of the layers, and after how many layers they repeat.
 local function layers_of(model, o)
-  local context = { dim = o.d_model // o.heads, heads = o.heads, d_model = o.d_model,
+  local context = { dim = o.head_dim or o.d_model // o.heads, heads = o.heads, d_model = o.d_model,
     length = o.length }
   local choices, parameters = schemes.named(o.position), model:named_parameters()
   local layers, of_scheme = {}, {}
@@ -111,7 +106,8 @@ local function own_scheme(layers, o)
     for _, one in ipairs(layer.parts) do
       if not position.is_built_in(one.name) then
         return i, (reference.attention(layer.scheme, schemes.constants(layer.parts),
-          { heads = o.heads, dim = o.d_model // o.heads, d_model = o.d_model }, true))
+          { heads = o.heads, dim = o.head_dim or o.d_model // o.heads, d_model = o.d_model,
+            scale = o.attention_scale, softcap = o.attention_softcap }, true))
       end
     end
   end
@@ -189,7 +185,7 @@ function M.export_pytorch(model, folder, options)
     dtype = dtype, own = own }
   local config = { tokens = tokens, metadata = model_metadata.of(model) }
   for _, name in ipairs { "vocabulary", "d_model", "layers", "heads", "kv_heads", "d_ff",
-    "norm_epsilon", "dropout" } do
+    "head_dim", "norm_epsilon", "dropout" } do
     config[name] = o[name]
   end
   files.make(folder)

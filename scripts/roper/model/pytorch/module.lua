@@ -53,9 +53,12 @@ end
 
 --- The function `attend`, for the terms of schemes.
 ---@param flags table<string, any>
+---@param o? table attention_scale and attention_softcap
 ---@return string text
-function M.attend(flags)
+function M.attend(flags, o)
   return python.piece(flags.explicit and "attend_explicit" or "attend", flags, {
+    attention_scale = python.literal(o and o.attention_scale),
+    softcap = python.literal(o and o.attention_softcap),
     terms = flags.scheme and ", terms" or "",
     attend_doc = flags.stub and python.piece("attend_doc", flags)
       or ('    """The output of attention%s."""'):format(flags.scheme
@@ -108,9 +111,15 @@ local function model_flags(o)
   for _, name in ipairs { "norm", "activation" } do
     flags[name .. "=" .. o[name]] = true
   end
-  for _, name in ipairs { "parallel_residual", "tied", "tied_embeddings" } do
+  for _, name in ipairs { "parallel_residual", "tied", "tied_embeddings", "head_dim" } do
     flags[name] = o[name] or nil
   end
+  if o.qk_norm ~= "none" then
+    flags.qk_norm, flags["qk_norm=" .. o.qk_norm] = true, true
+  end
+  flags.gate = o.activation:find "glu" and not o.activation:find "^gelu" or nil
+  flags.given_scale, flags.softcap = o.attention_scale, o.attention_softcap
+  flags.explicit = o.attention_softcap
   flags.grouped = o.kv_heads ~= o.heads or nil
   flags.dropout = o.dropout > 0 or nil
   return flags
@@ -118,7 +127,24 @@ end
 
 local ACTIVATIONS <const> = { relu = "F.relu(self.inner(x))", gelu = "F.gelu(self.inner(x))",
   gelu_tanh = 'F.gelu(self.inner(x), approximate="tanh")',
-  swiglu = "F.silu(self.gate(x)) * self.inner(x)" }
+  swiglu = "F.silu(self.gate(x)) * self.inner(x)",
+  geglu = "F.gelu(self.gate(x)) * self.inner(x)",
+  geglu_tanh = 'F.gelu(self.gate(x), approximate="tanh") * self.inner(x)' }
+
+-- What the piece `attention` contains for the projections of queries, keys and values.
+local function projections_of(o, inner)
+  local names = o.tied and { "query", "key" } or { "query", "key", "value" }
+  local is_normed = o.qk_norm == "all"
+  return {
+    inner = inner, qkv = o.tied and "q, k" or "q, k, v", blank = (" "):rep(o.tied and 7 or 10),
+    projected = is_normed and "y" or "linear(x)", name = is_normed and "y" or "linear",
+    projections = table.concat(tables.map(names, function(name)
+      return (is_normed and (name == "value" and "self.%s(x)" or "self.%s_norm(self.%s(x))")
+        or "self.%s"):format(name, name)
+    end), is_normed and ",\n                             " or ", "),
+    qk_norm_class = o.rms_norm and "Norm" or "RMSNorm",
+  }
+end
 
 -- What pieces contain in place of "@name@".
 local function values_of(o, flags)
@@ -130,21 +156,24 @@ local function values_of(o, flags)
     end
     return ", bias=False"
   end
-  return {
+  local inner = flags.head_dim and "inner" or "width"
+  local logits = ("self.logits(%s)"):format(o.norm == "post" and "x" or "self.norm(x)")
+  return tables.merged(projections_of(o, inner), {
+    norm_class = o.rms_norm and "Norm" or "RMSNorm",
     qkv_bias = bias(o.attention_bias ~= "none"), output_bias = bias(o.attention_bias == "all"),
     feed_forward_bias = bias(o.feed_forward_bias ~= "none"),
     logits_bias = bias(o.logits_bias ~= "none"),
     position_argument = flags.scheme and ", position" or "",
     terms = flags.scheme and ", terms" or "",
-    shared = flags.grouped and "shared" or "width",
-    kv_heads = flags.grouped and "kv_heads" or "heads",
+    shared = flags.grouped and "shared" or inner,
     cached_input = flags.reads_x and ', ("x", x, 1)' or "",
     dropout_now = flags.dropout and ", self.dropout if self.training else 0.0" or "",
     open = flags.dropout and "self.dropout(" or "", close = flags.dropout and ")" or "",
     hidden = (flags.dropout and "self.dropout(%s)" or "%s"):format(ACTIVATIONS[o.activation]),
     embedding_scale = o.embedding_scale ~= 1 and " * " .. python.literal(o.embedding_scale) or "",
-    last_norm = o.norm == "pre" and "self.norm(x)" or "x",
-  }
+    logits = o.logits_softcap and ("%s * torch.tanh(%s / %s)"):format(
+      python.literal(o.logits_softcap), logits, python.literal(o.logits_softcap)) or logits,
+  })
 end
 
 local PRECISIONS <const> = { float32 = "(torch.float32, 1e-4, 1e-3)",
@@ -194,14 +223,15 @@ function M.of(model)
   local of_schemes = M.classes(classes, flags, has_joined)
   flags.own = model.own
   values.own_scheme = model.own and M.expression(model.layers[model.own].parts)
-  local attend = M.attend(flags)
+  local attend = M.attend(flags, o)
   local function piece(name)
     return python.piece(name, flags, values)
   end
   return python.module(tables.joined(
     { piece "header", piece "tensors", piece "write_tensors" },
     M.helpers(tables.joined(of_schemes, { attend }), flags), of_schemes,
-    { attend, piece(o.rms_norm and "rms_norm" or "layer_norm"), piece "feed_forward",
+    { attend, piece(o.rms_norm and "rms_norm" or "layer_norm") },
+    { flags.qk_norm and not o.rms_norm and piece "rms_norm" or nil }, { piece "feed_forward",
       piece "attention", piece "layer", piece "model" },
     flags.own and { piece "check_scheme" } or {}, { piece "check" }))
 end

@@ -176,14 +176,12 @@ local function inputs_of(sizes)
 end
 
 -- Scores, output and gradients of attention with a scheme.
-local function attended(scheme, inputs, gradient, positions, is_causal, dtype)
+local function attended(scheme, inputs, gradient, how, dtype)
   local own = {}
   for name, x in pairs(inputs) do
     own[name] = x:to(dtype):clone():parameter()
   end
-  local how = { position = scheme, causal = is_causal, key_positions = positions,
-    query_positions = positions:narrow(2, KEYS - QUERIES + 1, QUERIES),
-    input = schemes.is_scheme(scheme) and own.x or nil }
+  how.position, how.input = scheme, schemes.is_scheme(scheme) and own.x or nil
   local output = attention.attention(own.q, own.k, own.v, how)
   output:backward(gradient:to(dtype))
   local found = { output = output:detach(), ["gradient of output"] = gradient:to(dtype),
@@ -197,7 +195,7 @@ end
 --- The tensors with which attention alone is compared.
 ---@param scheme Scheme|rotary
 ---@param constants table<string, tensor> of the scheme that are not trained, by name
----@param sizes table heads, dim and d_model
+---@param sizes table heads, dim and d_model; optionally scale and softcap of the scores
 ---@param is_causal boolean
 ---@return table<string, tensor> tensors
 ---@return string dtype in which they were computed
@@ -217,7 +215,9 @@ function M.attention(scheme, constants, sizes, is_causal)
         tensors["tensor " .. name] = tensor:detach():to("float32"):contiguous()
       end
       return precisely(holder, function(dtype)
-        return attended(scheme, inputs, gradient, positions, is_causal, dtype)
+        return attended(scheme, inputs, gradient, { causal = is_causal, key_positions = positions,
+          query_positions = positions:narrow(2, KEYS - QUERIES + 1, QUERIES), scale = sizes.scale,
+          softcap = sizes.softcap }, dtype)
       end)
     end)
     for name, x in pairs(inputs) do

@@ -141,8 +141,8 @@ def forward(self, q, k, v, positions, x):
     def passed(y):  # the maps up to each query apply
         return y.tril(keys - q.shape[2])
 
-    scores = q @ k.transpose(2, 3) - passed(q @ w.transpose(2, 3)) @ removed(k)
-    terms = {"scores": scores * dim ** -0.5}
+    products = q @ k.transpose(2, 3) - passed(q @ w.transpose(2, 3)) @ removed(k)
+    terms = {"scores": products}
     terms["mix"] = lambda a, v: a @ v - passed(a @ removed(v).transpose(2, 3)) @ w  #? rotate=qkvo
     gates = F.logsigmoid(F.linear(x, self.gate_weight, self.gate_bias))  #? gate
     sums = gates.cumsum(1).transpose(1, 2)  #? gate

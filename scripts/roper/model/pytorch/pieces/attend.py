@@ -1,13 +1,14 @@
 def attend(q, k, v@terms@@dropout@):
 @attend_doc@
-    scale = terms.get("scale", q.shape[-1] ** -0.5)  #? scale
-    scale = q.shape[-1] ** -0.5  #? products; not scale
+    scale = @attention_scale@  #? given_scale
+    scale = terms.get("scale", q.shape[-1] ** -0.5)  #? scale; not given_scale
+    scale = q.shape[-1] ** -0.5  #? products; not scale given_scale
     q, k, v = (terms.get(name, x) for name, x in (("q", q), ("k", k), ("v", v)))  #? turns
     seen = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device)
     seen = seen.tril(k.shape[2] - q.shape[2])  # the queries are the last tokens  #? causal
     seen = seen & ~terms["hidden"] if "hidden" in terms else seen  #? hidden
     q = q * terms["query_scale"](seen) if "query_scale" in terms else q  #? query_scale
-    q = q * (scale * q.shape[-1] ** 0.5)  # the functions below multiply by d^-0.5  #? scale
+    q = q * (scale * q.shape[-1] ** 0.5)  # the functions below multiply by d^-0.5  #? scale given_scale
     bias = terms.get("bias", q.new_zeros(()))  #? bias
     bias = q.new_zeros(())  #? products hidden; not bias
     bias = bias + scale * terms.get("products", 0.0)  #? products

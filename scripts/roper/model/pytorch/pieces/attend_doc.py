@@ -9,7 +9,7 @@
         scale        the factor of q.k, by default d^-0.5  #? scale
         query_scale  a function from the visible keys, boolean, to factors of the scores  #? query_scale
         hidden       True for keys that a query does not see  #? hidden
-        scores       replace the scaled products  #? scores
+        scores       replace the products q.k, before they are scaled  #? scores
         add          a function from the weights to what is added to the output  #? add
         mix          a function of weights and values in place of their product  #? mix
     """

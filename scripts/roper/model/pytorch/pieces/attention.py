@@ -1,20 +1,25 @@
 class Attention(nn.Module):
     def __init__(self, config@position_argument@):
         super().__init__()
-        width, self.dim = config["d_model"], config["d_model"] // config["heads"]
+        width, self.dim = config["d_model"], config["head_dim"]  #? head_dim
+        inner = self.dim * config["heads"]  #? head_dim
+        width, self.dim = config["d_model"], config["d_model"] // config["heads"]  #? not head_dim
         shared = self.dim * config["kv_heads"]  #? grouped
-        self.query = nn.Linear(width, width@qkv_bias@)
+        self.query = nn.Linear(width, @inner@@qkv_bias@)
         self.key = nn.Linear(width, @shared@@qkv_bias@)
         self.value = nn.Linear(width, @shared@@qkv_bias@)  #? not tied
-        self.output = nn.Linear(width, width@output_bias@)
+        self.output = nn.Linear(@inner@, width@output_bias@)
+        self.query_norm = @qk_norm_class@(config, self.dim)  #? qk_norm=head
+        self.key_norm = @qk_norm_class@(config, self.dim)  #? qk_norm=head
+        self.query_norm = @qk_norm_class@(config, @inner@)  #? qk_norm=all
+        self.key_norm = @qk_norm_class@(config, @shared@)  #? qk_norm=all
         self.position = position  #? scheme
         self.dropout = config["dropout"]  #? dropout
 
     def forward(self, x, positions, cache=None):
-        q, k, v = (linear(x).unflatten(-1, (-1, self.dim)).transpose(1, 2)  #? not tied
-                   for linear in (self.query, self.key, self.value))  #? not tied
-        q, k = (linear(x).unflatten(-1, (-1, self.dim)).transpose(1, 2)  #? tied
-                for linear in (self.query, self.key))  #? tied
+        @qkv@ = (@projected@.unflatten(-1, (-1, self.dim)).transpose(1, 2)
+        @blank@ for @name@ in (@projections@))
+        q, k = self.query_norm(q), self.key_norm(k)  #? qk_norm=head
         v = k  #? tied
         if cache is not None:  # of earlier tokens
             for name, new, axis in (("k", k, 2), ("v", v, 2)@cached_input@):

@@ -6,7 +6,7 @@ class Transformer(nn.Module):
 @schemes@
         self.layers = nn.ModuleDict(  # named from 1, as in roper
             {str(i + 1): Layer(config@scheme_of_layer@) for i in range(config["layers"])})
-        self.norm = Norm(config)  #? norm=pre
+        self.norm = Norm(config)  #? not norm=post
         self.logits = nn.Linear(config["d_model"], config["vocabulary"]@logits_bias@)
         self.logits.weight = self.embedding.weight  #? tied_embeddings
 
@@ -20,7 +20,7 @@ class Transformer(nn.Module):
             x = scheme.embed(x, positions[:, -x.shape[1]:]) if hasattr(scheme, "embed") else x  #? embed
         for i, layer in enumerate(self.layers.values()):
             x = layer(x, positions, caches[i] if caches else None)
-        return self.logits(@last_norm@)
+        return @logits@
 
     def loss(self, tokens, positions=None):
         """The mean cross-entropy of each token given those before it."""

@@ -142,12 +142,6 @@ describe("roper.export_pytorch", function()
       assert.error_matches(function() roper.export_pytorch(model, folder) end, message, 1, true)
       assert.is_nil(files.stat(folder))
     end
-    for name, value in pairs({ norm = "sandwich", activation = "geglu" }) do
-      refuses(("export_pytorch: option %s: expected one of "):format(name),
-        pytorch.model({ [name] = value }))
-    end
-    refuses("export_pytorch: option head_dim: expected its default, got 6",
-      pytorch.model({ head_dim = 6 }))
     refuses("export_pytorch: expected a Transformer, got a Linear",
       roper.nn.Linear({ inputs = 1, outputs = 1 }))
     local model = pytorch.model({ position = "rope" })
