@@ -17,8 +17,10 @@ static REAL inverse_deviation(int64_t n, const REAL *x, REAL mean, double epsilo
   if (variance > REAL_MIN / REAL_EPSILON && variance <= REAL_MAX)
     return 1 / REAL_SQRT(variance);
   double unit = sqrt(epsilon), sum = 0;
-  for (int64_t i = 0; i < n; i++)
-    unit = fmax(unit, fabs((double)x[i] - mean));
+  for (int64_t i = 0; i < n; i++) { /* not with fmax, on which gcc 12 for arm64 fails */
+    const double size = fabs((double)x[i] - mean);
+    unit = size > unit ? size : unit;
+  }
   for (int64_t i = 0; i < n; i++)
     sum += ((double)x[i] - mean) / unit * (((double)x[i] - mean) / unit);
   return (REAL)(1 / sqrt(sum / (double)n + epsilon / unit / unit) / unit);
