@@ -106,7 +106,8 @@ local function lessons_of(handed, lessons, notes)
         notes[#notes + 1] = { file = one.file, message = ("%s %s; %s"):format(list == changed
           and "the questions have changed in" or "there is no lesson", table.concat(list, ", ", 1,
           math.min(#list, 3)) .. (#list > 3 and ", ..." or ""), list == changed
-          and "write the kit again; these answers are left out" or "its answers are left out") }
+          and "write the kit again; these answers are left out"
+          or "its answers are left out. For a lesson of your own, also give its FILE.lua") }
       end
     end
   end

@@ -1,9 +1,11 @@
 --- Writes the kit for a class: the plan, slides, a handout, the pages of its lessons, a page for
 --- answers, and the table of all questions.
+local escape = require "roper.base.escape"
 local files = require "roper.system.file"
 local h = require("roper.text.markup").h
 local handout = require "roper.workbench.lesson.handout"
 local kit_page = require "roper.workbench.lesson.class.kit_page"
+local library = require "roper.workbench.lesson"
 local page = require "roper.workbench.lesson.page"
 local paths = require "roper.workbench.lesson.path"
 local plan = require "roper.workbench.lesson.class.plan"
@@ -47,6 +49,12 @@ local function parts_of(rows, lessons)
   return parts
 end
 
+-- The lesson in the command that grades: the file of a lesson that is not built in.
+local function argument(lesson)
+  local is_own = lesson.path and not tables.set(library.names())[lesson.name]
+  return is_own and escape.word(lesson.path:match "[^/]*$") .. " " or ""
+end
+
 local function index(title, chosen)
   return kit_page.html("A class: " .. title, {
     h.p { "Everything works from this folder, without a network and without a terminal. Only ",
@@ -60,7 +68,8 @@ local function index(title, chosen)
         "slides" }, ")" }
     end) },
     h.h2 { "Grading" }, h.p { "Put the files that the students hand in into a folder, and run ",
-      h.code { "./roper lesson --grade FOLDER" }, ". It prints a table of students and questions, ",
+      h.code { "./roper lesson ", argument(chosen[1]), "--grade FOLDER" },
+      ". It prints a table of students and questions, ",
       "with totals and the usual wrong answers; with ", h.code { "--csv" }, ", for a spreadsheet. ",
       "The answers are judged by roper, not by what a file says about them." } },
     { is_index = true })

@@ -86,6 +86,15 @@ describe("the kit of a class", function()
     end
   end)
 
+  it("names the command that grades it, with the file of a lesson of one's own", function()
+    assert.truthy(read("index.html"):find("<code>./roper lesson --grade FOLDER</code>", 1, true))
+    local own = lessons.read(scratch.write("my_own.lua", [[return roper.lesson { order = 1,
+      title = "Own", before = "b", after = "a", steps = { { title = "s", text = "t" } } }]]))
+    class.write({ own }, scratch.path("own"))
+    assert.truthy(scratch.read(scratch.path("own/index.html")):find(
+      "<code>./roper lesson my_own.lua --grade FOLDER</code>", 1, true))
+  end)
+
   browser.it("runs its script in spite of its policy, from disk, but no other", function(path)
     local function count_in(name)
       local status, document = process.run({ path, "--headless", "--no-sandbox", "--disable-gpu",
