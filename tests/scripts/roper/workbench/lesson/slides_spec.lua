@@ -54,13 +54,22 @@ local TURN = [[
   });
 ]]
 
+-- Lessons that train for seconds; their slides are checked by a test of their own.
+local SLOW <const> = { ["train-one"] = true, ["long-context"] = true, ["why-rotation"] = true }
+
+-- Those with all kinds of slides.
+local SOME <const> = { ["ten-minutes"] = true, ["relative-distance"] = true, precision = true }
+
 describe("slides", function()
-  local all
+  local quick, some, slow = {}, {}, {}
 
   setup(function()
     scratch.create()
-    all = lessons.all()
-    page.write(all, scratch.path("slides"), "slides")
+    for _, lesson in ipairs(lessons.all()) do
+      table.insert(SLOW[lesson.name] and slow or quick, lesson)
+      some[#some + 1] = SOME[lesson.name] and lesson or nil
+    end
+    page.write(quick, scratch.path("slides"), "slides")
   end)
   teardown(scratch.remove)
 
@@ -73,8 +82,8 @@ describe("slides", function()
     return (part:gsub("<math.-</math>", ""):gsub("<[^>]*>", ""):gsub("%s+", ""))
   end
 
-  it("have a title, one idea and notes, and leave nothing out", function()
-    for _, lesson in ipairs(all) do
+  local function check_contents(list)
+    for _, lesson in ipairs(list) do
       local text, said, noted, count = read(lesson.name), {}, {}, 0
       html.check(text)
       for slide, notes in text:gmatch('<section.-><div class="slide">(.-)</div>'
@@ -103,50 +112,62 @@ describe("slides", function()
         end
       end, { lesson })
     end
+  end
+
+  it("have a title, one idea and notes, and leave nothing out", function()
+    check_contents(quick)
   end)
 
-  -- The larger size with fewer lessons, which have all kinds of slides.
-  local SOME <const> = { ["ten-minutes"] = true, ["relative-distance"] = true, precision = true }
-
-  -- The documents of all lessons, or of `some`, after a script, and their names. Without a browser,
-  -- the test is skipped.
-  local function documents_after(script, width, height, some)
+  -- The documents of lessons after a script, and their names. Without a browser, the test is
+  -- skipped.
+  local function documents_after(script, width, height, list)
     local path, reason = browser.find()
     local pages, names = {}, {}
-    for _, lesson in ipairs(path and all or {}) do
-      if not some or some[lesson.name] then
-        names[#names + 1] = lesson.name
-        pages[#names] = { read(lesson.name), script, width = width, height = height }
-      end
+    for i, lesson in ipairs(path and list or {}) do
+      names[i] = lesson.name
+      pages[i] = { read(lesson.name), script, width = width, height = height }
     end
     return path and browser.load_all(path, pages) or pending(reason), names
   end
 
-  for _, size in ipairs({ { 1280, 720 }, { 1920, 1080, lessons = SOME } }) do
-    it(("fit into %d x %d, one at a time, and follow the keys%s"):format(size[1], size[2],
-      size.lessons and " #long" or ""), function()
-      local loaded, names = documents_after(TURN, size[1], size[2], size.lessons)
-      for i, document in ipairs(loaded) do
-        local name, number = names[i], 0
-        local count = select(2, read(name):gsub(COUNT, ""))
-        for line in document:match("<body[^>]*>(.*)</body>"):gmatch("([^\n]+)\n") do
-          local word, rest = line:match("^(%l*) ?(.*)$")
-          local shown, at, width, height, right, bottom, letters, whole = rest:match(
-            "^(%d+) (%d+) (%d+) (%d+) (%-?%d+) (%-?%d+) ([%d.]+) (%d+)$")
-          local place = ("%s: %s"):format(name, line)
-          assert.equal("1", shown, place)
-          number = word == "" and number + 1 or number
-          assert.equal(word == "end" and count or word == "back" and count - 1
-            or word == "home" and 1 or number, tonumber(at), place)
-          assert.same({ size[1], size[2] }, { tonumber(width), tonumber(height) }, place)
-          assert.is_true(tonumber(right) <= size[1] and tonumber(bottom) <= size[2], place)
-          assert.is_true(tonumber(letters) >= size[2] / 100, place)
-          assert.is_true(tonumber(whole) <= size[2], place)
-        end
-        assert.equal(count, number, name)
+  -- Checks that the slides fit, one at a time, and follow the keys.
+  local function check_turns(list, width, height)
+    local loaded, names = documents_after(TURN, width, height, list)
+    for i, document in ipairs(loaded) do
+      local name, number = names[i], 0
+      local count = select(2, read(name):gsub(COUNT, ""))
+      for line in document:match("<body[^>]*>(.*)</body>"):gmatch("([^\n]+)\n") do
+        local word, rest = line:match("^(%l*) ?(.*)$")
+        local shown, at, across, down, right, bottom, letters, whole = rest:match(
+          "^(%d+) (%d+) (%d+) (%d+) (%-?%d+) (%-?%d+) ([%d.]+) (%d+)$")
+        local place = ("%s: %s"):format(name, line)
+        assert.equal("1", shown, place)
+        number = word == "" and number + 1 or number
+        assert.equal(word == "end" and count or word == "back" and count - 1
+          or word == "home" and 1 or number, tonumber(at), place)
+        assert.same({ width, height }, { tonumber(across), tonumber(down) }, place)
+        assert.is_true(tonumber(right) <= width and tonumber(bottom) <= height, place)
+        assert.is_true(tonumber(letters) >= height / 100, place)
+        assert.is_true(tonumber(whole) <= height, place)
       end
-    end)
+      assert.equal(count, number, name)
+    end
   end
+
+  it("fit into 1280 x 720, one at a time, and follow the keys", function()
+    check_turns(quick, 1280, 720)
+  end)
+
+  it("fit into 1920 x 1080, too #long", function()
+    check_turns(some, 1920, 1080)
+  end)
+
+  it("are the same for lessons that train for seconds #long", function()
+    page.write(slow, scratch.path("slides"), "slides")
+    assert.equal(3, #slow)
+    check_contents(slow)
+    check_turns(slow, 1280, 720)
+  end)
 
   it("show their notes below what then still fits, if N is pressed", function()
     local loaded, names = documents_after([[
@@ -166,7 +187,7 @@ describe("slides", function()
           return isShown && fits && !notes.checkVisibility();
         });
         document.body.textContent = states.map((state, i) => state || i + 1).join(" ");
-      });]], 1280, 720, SOME)
+      });]], 1280, 720, some)
     for i, document in ipairs(loaded) do
       local count = select(2, read(names[i]):gsub(COUNT, ""))
       assert.equal(("true "):rep(count), document:match("<body[^>]*>(.-)</body>") .. " ", names[i])
@@ -181,7 +202,7 @@ describe("slides", function()
         dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true }));
         document.body.textContent = `${shown} ${all.length} ${scrollY} ` +
           (document.documentElement.scrollWidth <= innerWidth);
-      });]], 390, 844, SOME)
+      });]], 390, 844, some)
     for i, document in ipairs(loaded) do
       local count = select(2, read(names[i]):gsub(COUNT, ""))
       assert.equal(("%d %d 0 true"):format(count, count),
