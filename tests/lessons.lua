@@ -5,6 +5,9 @@ local lessons = require("roper.workbench.lesson")
 
 local M = {}
 
+--- Names of lessons that train for seconds. In `make test`, only the spec of pages runs them.
+M.SLOW = { ["train-one"] = true, ["long-context"] = true, ["why-rotation"] = true }
+
 --- Call f(lesson, number, step) for every step.
 ---@param f fun(lesson: table, number: integer, step: table)
 ---@param list? table[] lessons, by default all

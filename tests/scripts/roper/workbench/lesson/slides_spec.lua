@@ -54,9 +54,6 @@ local TURN = [[
   });
 ]]
 
--- Lessons that train for seconds; their slides are checked by a test of their own.
-local SLOW <const> = { ["train-one"] = true, ["long-context"] = true, ["why-rotation"] = true }
-
 -- Those with all kinds of slides.
 local SOME <const> = { ["ten-minutes"] = true, ["relative-distance"] = true, precision = true }
 
@@ -66,7 +63,7 @@ describe("slides", function()
   setup(function()
     scratch.create()
     for _, lesson in ipairs(lessons.all()) do
-      table.insert(SLOW[lesson.name] and slow or quick, lesson)
+      table.insert(every.SLOW[lesson.name] and slow or quick, lesson)
       some[#some + 1] = SOME[lesson.name] and lesson or nil
     end
     page.write(quick, scratch.path("slides"), "slides")
