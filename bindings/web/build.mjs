@@ -80,7 +80,7 @@ engine.ask({
 });
 const opening = JSON.parse(new TextDecoder().decode(sources.get("/home/opening.json")));
 const pages = OWN.filter((name) => name.endsWith(".html"))
-                .map((name) => [name, page.opened(page.read(name), opening)]);
+                .map((name) => [name, page.opened(page.source(name), opening)]);
 for (const name of sources.list("/home/lessons"))
   pages.push(
     [`lessons/${name}`, page.live(new TextDecoder().decode(sources.get(`/home/lessons/${name}`)))]);

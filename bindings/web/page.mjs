@@ -17,6 +17,19 @@ export function read(name) {
   return fs.readFileSync(name === "style.css" ? STYLE : `bindings/web/${name}`, "utf8");
 }
 
+const HEAD = `<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="fonts.css">
+<link rel="stylesheet" href="style.css">
+<link rel="stylesheet" href="page.css">`;
+
+// The source of a page of this folder, with what all of them have in their heads.
+export function source(name) {
+  return read(name).replace("<head>", HEAD);
+}
+
 // The names of the styles and modules of a page.
 export function linked(html) {
   return [LINK, new RegExp(MODULE, "g")].flatMap(
