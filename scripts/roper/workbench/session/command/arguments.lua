@@ -38,6 +38,10 @@ function M.define_options(command, class, names)
       :description(text:sub(1, 1):upper() .. text:sub(2) .. ".")
     if type(kind) == "table" then
       option:choices(kind)
+      if type(entry) == "table" then -- in place of the choices, which then are in the description
+        option:argname(word):description(("%s: %s."):format(text:sub(1, 1):upper() .. text:sub(2),
+          table.concat(kind, ", ")))
+      end
     else
       kind = kind:gsub("%?$", "")
       option:argname(word)
@@ -103,6 +107,13 @@ function M.define_from(command)
     :description("Start from the weights of this run, of the trial with the same seed of this "
       .. "sweep, of a file, or of the folder of a published model, which then also sets the sizes, "
       .. "position scheme and tokenizer; the same as from=RUN.")
+end
+
+--- Defines the option --no-battery of `train` and `sweep`.
+---@param command table of argparse
+function M.define_battery(command)
+  command:flag("--no-battery"):description("Do not check position schemes that --load defines "
+    .. "(roper.position.check), which takes seconds and is done once for each content of the file.")
 end
 
 --- Adds the value of --from to the fields of a command.

@@ -7,8 +7,15 @@ local escape = require "roper.base.escape"
 local function work(parsed)
   local trials, _, notes = require("roper.workbench.study.sweep").prepare(parsed.what,
     parsed.fields, parsed.folder)
+  local function say(text)
+    io.stderr:write(text, "\n")
+  end
   for _, note in ipairs(notes or {}) do
-    io.stderr:write(note, "\n")
+    say(note)
+  end
+  if not parsed.no_battery then
+    require("roper.workbench.study.run.battery").check(require("roper.base.tables").map(trials,
+      function(trial) return trial.config end), say)
   end
   require("roper.core").threads(parsed.threads or 1)
   for _, trial in ipairs(trials) do
@@ -30,6 +37,7 @@ return {
     arguments.define_options(command, "SweepOptions", { { "folder", "DIR" } })
     arguments.define_from(command)
     arguments.define_options(command, "SweepOptions", { "jobs", "threads" })
+    arguments.define_battery(command)
     command:flag("--worker"):description("Run trials in this process only, until no unclaimed "
       .. "trial is left. For mpirun, GNU parallel (with -N0), job arrays, and machines that share "
       .. "the folder.")
@@ -55,6 +63,7 @@ return {
       end
       sweep, failed = sweeps.run { what = parsed.what, fields = parsed.fields,
         folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads,
+        battery = not parsed.no_battery,
         resume_command = resume_command.line() }
       local report = require "roper.workbench.study.report"
       local view = report.of(sweep, { select = parsed.select })

@@ -13,10 +13,16 @@ local function report_interrupt(run, ranks)
       resume_command.line(nil, ranks)))
 end
 
--- Trains in the folder of a run to resume, or in a new folder, and prints the result. Of several
+-- Trains in the folder of a run to resume, or in a new folder, and prints the result. Schemes of
+-- users are checked first, if `with_battery` is true. Of several
 -- ranks, only the first claims a new folder.
-local function train(config, resume, ranks)
+local function train(config, resume, ranks, with_battery)
   local is_first = require("roper.training.ranks").is_first(ranks)
+  if is_first and with_battery then
+    require("roper.workbench.study.run.battery").check({ config }, function(text)
+      io.stderr:write(text, "\n")
+    end)
+  end
   local runner, run, claim = require "roper.workbench.study.run", resume, nil
   if is_first and not resume then
     run, claim = runner.claim_new(("runs/%s-%s-%d"):format(config.experiment,
@@ -133,6 +139,7 @@ return {
     arguments.define_from(command)
     arguments.define_threads(command,
       "OMP_NUM_THREADS, with --resume that of the run, or that of the machine")
+    arguments.define_battery(command)
     command:flag("--dry-run")
       :description "Print the configuration and its cost; train nothing."
   end,
@@ -161,7 +168,7 @@ return {
     if parsed.dry_run then
       show(config)
     else
-      train(config, parsed.resume, ranks)
+      train(config, parsed.resume, ranks, not parsed.no_battery)
     end
     return nil
   end,

@@ -75,8 +75,8 @@ local COMMON <const> = tables.joined(
       "precision to which operands of matrix products are rounded", "float32" },
     { "length", "size", 161, "tokens of a sequence" },
   },
-  M.of_options("TrainOptions", { "batch", { "accumulate" }, { "loss", nil, "all" }, { "steps", 1000 },
-    { "evaluate_every", 100 }, { "checkpoint_every", 500 } }),
+  M.of_options("TrainOptions", { "batch", { "accumulate" }, { "loss", nil, "all" },
+    { "steps", 1000 }, { "evaluate_every", 100 }, { "checkpoint_every", 500 } }),
   {
     { "snapshots", "steps", false, "steps after which the weights are kept in the run's folder, "
       .. "such as 100,1000; 0: before the first step" },

@@ -49,7 +49,7 @@ local function rows_of(name)
         row[1]), 0)
     end
   end
-  return takes
+  return options_of.rows_of(takes)
 end
 
 -- The name of the class in a value of the field, and its options, checked.

@@ -1,4 +1,5 @@
 --- The main result: the conclusion, warnings, and a table with a row for each method.
+local battery = require "roper.workbench.study.run.battery"
 local counted = require("roper.base.escape").count
 local curve = require "roper.workbench.study.report.curve"
 local d = require "roper.text.document"
@@ -43,6 +44,17 @@ local function first_result(methods)
   return {}
 end
 
+-- Returns the verdict on the position schemes of a method; nil without one.
+local function battery_of(entry)
+  for _, run in ipairs(entry.runs) do
+    local text = battery.summary(run.battery or {})
+    if text then
+      return text
+    end
+  end
+  return nil
+end
+
 -- Returns the columns of the table: {title, legend, function from a method's entry to its cell}
 -- each.
 local function columns_of(summary)
@@ -69,6 +81,8 @@ local function columns_of(summary)
           or "unknown")
       end } or nil
   end
+  list[#list + 1] = tables.map(summary.methods, battery_of)[1] and { "battery",
+    "checks of the position schemes that --load defines, roper.position.check", battery_of } or nil
   return list, is_trimmed
 end
 

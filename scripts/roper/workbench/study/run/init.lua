@@ -1,4 +1,5 @@
 --- Runs a configuration: trains and measures its model, in a folder of its own.
+local battery = require "roper.workbench.study.run.battery"
 local clock = require "roper.system.clock"
 local core = require "roper.core"
 local claims = require "roper.workbench.study.run.claim"
@@ -107,7 +108,8 @@ local function open(config, o, beat)
   local measure = has_problems and "test_loss" or "validation_loss"
   local session = require("roper.training").open {
     model = parts.model, task = parts.task, optimizer = parts.optimizer,
-    steps = config.steps, batch = config.batch, accumulate = config.accumulate or nil, loss = config.loss or nil,
+    steps = config.steps, batch = config.batch, accumulate = config.accumulate or nil,
+    loss = config.loss or nil,
     run = o.run, resume = o.resume, ranks = o.ranks,
     config = fixed, settings = settings,
     progress = watched(progress, beat),
@@ -125,6 +127,7 @@ local function open(config, o, beat)
   }
   if o.run and is_first(o.ranks) then
     require("roper.workbench.study.experiment.loaded").keep(o.run)
+    battery.keep(o.run, config)
     if about then -- the run did not resume
       files.write(("%s/%s"):format(o.run, origin.FILE), core.json_encode(about, { indent = 2 })
         .. "\n")

@@ -120,6 +120,7 @@ M.UNFINISHED = { "diverged", "failed", "running", "stopped", "waiting" }
 ---@field step integer of the last entry of the metrics
 ---@field result? table of a finished or diverged run
 ---@field samples? Sample[] of a finished run
+---@field battery BatteryVerdict[] on the position schemes of users
 ---@field failure? string the error of a failed run, or why a run diverged
 ---@field owner? table of its claim
 
@@ -144,7 +145,8 @@ function M.read(folder, config)
   end
   local run = { folder = folder, config = config or content.config,
     provenance = provenance.of(content),
-    metrics = require("roper.training.metrics").read(folder .. "/metrics.jsonl") }
+    metrics = require("roper.training.metrics").read(folder .. "/metrics.jsonl"),
+    battery = require("roper.workbench.study.run.battery").of(folder) }
   run.step = run.metrics[#run.metrics] and run.metrics[#run.metrics].step or 0
   run.result = M.result(folder, run.config)
   if run.result then

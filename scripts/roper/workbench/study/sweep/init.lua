@@ -1,5 +1,6 @@
 --- Sweeps: many trials in one folder, run by any number of processes and read together.
 local arguments = require "roper.options.arguments"
+local battery = require "roper.workbench.study.run.battery"
 local clock = require "roper.system.clock"
 local configuration = require "roper.workbench.study.experiment.configuration"
 local core = require "roper.core"
@@ -61,7 +62,7 @@ local function run_of(trial)
     error(run, 0)
   end
   return { folder = trial.folder, config = trial.config, status = "failed", provenance = {},
-    metrics = {}, step = 0, failure = diagnostics.without_place(tostring(run)) }
+    metrics = {}, battery = {}, step = 0, failure = diagnostics.without_place(tostring(run)) }
 end
 
 ---@class Sweep
@@ -234,6 +235,8 @@ local OPTIONS <const> = options_of.define("SweepOptions", {
   { "stream", "table|userdata?", nil, "for messages and progress", type = "any",
     shown = "io.stderr" },
   { "resume_command", "string?", nil, "printed after Ctrl-C" },
+  { "battery", "boolean", false, "first check the position schemes of users "
+    .. "(`roper.position.check`), unless that was done before" },
   { "chart", "function?", nil, "lines above the progress if the stream is a terminal",
     type = "fun(): string[]" },
 })
@@ -272,6 +275,10 @@ function M.run(options)
   local supervisor = supervisors.new(folder, trials, { jobs = jobs,
     threads = o.threads or math.max(1, core.threads() // jobs),
     say = function(text) display:say(text) end })
+  if o.battery then
+    battery.check(tables.map(trials, function(trial) return trial.config end),
+      function(text) display:say(text) end)
+  end
   display:say(("%s: %s, %d finished; %d at a time, %s each"):format(folder,
     counted(#trials, "trial"), supervisor.finished, jobs, counted(supervisor.threads, "thread")))
   for _, trial in ipairs(trials) do
