@@ -57,7 +57,7 @@ return {
       .. "config.json, model.safetensors and, with --pytorch, model.py.")
     command:flag("--pytorch"):description("Write a module of PyTorch, with any position scheme; "
       .. "python FOLDER/model.py --check compares it with roper.")
-    arguments.define_options(command, "ExportOptions", LAYOUT)
+    arguments.define_options(command, "ExportOptions", { { LAYOUT[1], "TYPE" }, LAYOUT[2] })
     command:option("--scheme"):argname("SCHEME"):description("Write attention with this position "
       .. "scheme, such as 'roper{base=500000}', to a new file of PyTorch: roper export --scheme "
       .. "SCHEME FILE.py.")
