@@ -195,7 +195,7 @@ end
 
 options_of.define("ExportOptions", {
   { "type", families.TYPES, nil, "the model_type of config.json; by default that of `like`, or the "
-    .. "first that fits" },
+    .. "first that fits: " .. table.concat(families.TYPES, ", "), type = "string" },
   { "like", "string?", nil, "folder of the published model from which this one was trained: other "
     .. "fields of its config.json, and its files beside the weights, are kept" },
   { "length", "size?", nil, "the max_position_embeddings of config.json; by default the option "

@@ -38,9 +38,8 @@ function M.define_options(command, class, names)
       :description(text:sub(1, 1):upper() .. text:sub(2) .. ".")
     if type(kind) == "table" then
       option:choices(kind)
-      if type(entry) == "table" then -- in place of the choices, which then are in the description
-        option:argname(word):description(("%s: %s."):format(text:sub(1, 1):upper() .. text:sub(2),
-          table.concat(kind, ", ")))
+      if type(entry) == "table" then -- in place of the choices, which are in the description
+        option:argname(word)
       end
     else
       kind = kind:gsub("%?$", "")
