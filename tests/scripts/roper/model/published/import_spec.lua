@@ -183,6 +183,19 @@ describe("roper.import", function()
     assert.equal(13, roper.import(folder, { ignore = { "flavour" } }).options.vocabulary)
   end)
 
+  it("knows which layers have windows and rotate if config.json has no lists of them", function()
+    for name, fields in pairs({ qwen2_window = {}, gemma2 = {}, smollm3 = {} }) do
+      fields.layer_types = ABSENT
+      local golden = core.load_safetensors(FIXTURES .. name .. ".safetensors")
+      local logits = roper.import(changed(name, fields))(golden.tokens)
+      assert.is_true(models.difference(logits, golden.logits) < 5e-5, name)
+    end
+    local model = roper.import(changed("smollm3", { no_rope_layers = ABSENT, layer_types = ABSENT,
+      no_rope_layer_interval = 2, use_sliding_window = false }))
+    assert.same({ "rope", "none" }, { model.options.position[1].type,
+      model.options.position[2].type })
+  end)
+
   it("accepts fields that leave out a feature", function()
     local folder = changed("llama", { auto_map = {}, sliding_window = core.json_null,
       quantization_config = false, rope_parameters = core.json_null })

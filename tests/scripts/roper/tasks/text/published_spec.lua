@@ -166,6 +166,7 @@ describe("normalization form C", function()
     { "\u{958}", "\u{915}\u{93C}" }, { "\u{F900}", "\u{8C48}" }, { "\u{344}", "\u{308}\u{301}" },
     { "a\u{5AE}\u{315}\u{300}\u{62}", "\u{E0}\u{5AE}\u{315}b" },
     { "\u{1D15E}", "\u{1D157}\u{1D165}" },
+    { "a\u{313}\u{301}", "a\u{313}\u{301}" }, -- one of the same class blocks the other
     { "\u{AABF}\u{348}", "\u{348}\u{AABF}" }, { "a\u{327}\u{301}\u{302}", "\u{E1}\u{327}\u{302}" },
     { "\u{9C7}\u{334}\u{9BE}", "\u{9C7}\u{334}\u{9BE}" }, { "abc é", "abc é" } }
 
