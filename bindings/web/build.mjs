@@ -24,8 +24,18 @@ function* below(folder, pattern) {
   }
 }
 
+// Lua code without the comments that help does not show. Lines keep their numbers.
+const COMMENT_OR_STRING =
+  /--[^\n]*|\[(=*)\[[^]*?\]\1\]|"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*'/g;
+const shortened = (code) => code.replace(
+  COMMENT_OR_STRING, (part) => part.startsWith("--") && !part.startsWith("---") ? "" : part);
+
 function add(files, at, to = at) {
-  files.put(`/roper/${to}`, new Uint8Array(fs.readFileSync(at)));
+  const bytes = fs.readFileSync(at);
+  files.put(`/roper/${to}`,
+    at.startsWith("scripts/roper/") && at.endsWith(".lua") ?
+      new TextEncoder().encode(shortened(bytes.toString())) :
+      new Uint8Array(bytes));
 }
 
 // The commit that scripts/roper/system/commit.lua finds elsewhere, in Lua.

@@ -64,8 +64,11 @@ function M.list(title, entries, is_member)
     end), true) }
 end
 
+local WIDEST <const> = 48 -- characters of a type that stays in one line
+
 local function linked(kind)
   local parts = {}
+  kind = #kind > WIDEST and kind:gsub("|", " | ") or kind
   for between, word in kind:gmatch "([^%a_]*)([%w_.]*)" do
     local entry = catalogue.entry(word)
     parts[#parts + 1] = { between, entry and entry.kind == "class"

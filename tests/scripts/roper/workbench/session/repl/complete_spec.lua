@@ -139,7 +139,8 @@ describe("complete.names", function()
     local function strings(text)
       return (complete.names(text, library))
     end
-    assert.same({ "post", "pre" }, strings('roper.nn.Transformer{layers = 2, norm = "'))
+    assert.same({ "post", "pre", "reordered", "sandwich" },
+      strings('roper.nn.Transformer{layers = 2, norm = "'))
     assert.same({ "s3", "s5" }, strings('roper.tasks.state_tracking{kind = "s'))
     assert.same({ 'post"' }, strings('roper.nn.Transformer({norm="po'))
     assert.same({ "half'" }, strings("roper.position.rope{dim = 4, pairing = 'h"))
