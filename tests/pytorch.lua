@@ -80,6 +80,10 @@ M.OTHERS = {
   { "shaw{clip=3}", { attention_scale = 0.5, activation = "geglu", tied = true,
     qk_norm = "head" } },
   { "path{rank=4,rotate=qkvo}+ssmax", { attention_softcap = 2, attention_scale = 0.3 } },
+  { roper.position.alibi({ heads = 4 }) }, { roper.position.yarn({ dim = 8, factor = 4 }) },
+  { { roper.rotary({ dim = 8, frequencies = { 1, 0.3, 0.1 }, growth = { 0.01, 0.02, 0.03 },
+    coordinates = { 1, 2, 1 }, rotate = "qkvo", magnitude = 1.2 }), "t5{buckets=8,distance=16}" } },
+  { { type = "join", parts = { { type = "rope", base = 500 }, { type = "kerple" } } } },
   { "none", { attention_softcap = 1, norm = "sandwich" } }, { "none", { attention_scale = 1 } },
 }
 

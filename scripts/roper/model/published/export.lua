@@ -116,7 +116,7 @@ local function choose(o, given, like)
     end
   end
   error("export: expected a model that the layout can describe:\n  "
-    .. table.concat(problems, "\n  "), 0)
+    .. table.concat(problems, "\n  ") .. "\nroper.export_pytorch (--pytorch) writes any model", 0)
 end
 
 -- The content of config.json: the fields of the type, over those of `like` that mean the same.

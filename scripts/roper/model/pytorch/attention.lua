@@ -9,7 +9,6 @@ local position = require "roper.position"
 local python = require "roper.model.pytorch.python"
 local reference = require "roper.model.pytorch.reference"
 local schemes = require "roper.model.pytorch.schemes"
-local settings = require "roper.model.settings"
 local tables = require "roper.base.tables"
 local traverse = require "roper.model.traverse"
 
@@ -100,9 +99,8 @@ function M.export_attention(scheme, path, options)
   if not flags.reads_x then
     tensors.x, tensors["gradient x"] = nil, nil
   end
-  local about = type(scheme) == "string" and scheme
-    or position.canonical(settings.plain(scheme))
-  files.write(path, text_of(path:match "[^/]+$", parts, classes, flags, about, dtype))
+  files.write(path, text_of(path:match "[^/]+$", parts, classes, flags, schemes.title(scheme),
+    dtype))
   core.save_safetensors(base .. ".safetensors", tensors)
 end
 

@@ -175,14 +175,12 @@ function M.export_pytorch(model, folder, options)
   end
   local layers, cycle = layers_of(model, o)
   local known, dtype = reference.of(model, layers, length_of(layers))
-  local about = type(o.position) == "string" and o.position
-    or position.canonical(settings.plain(o.position))
   local own, of_own = own_scheme(layers, o)
   for name, tensor in pairs(of_own or {}) do
     known["scheme " .. name] = tensor
   end
-  local text = module_text.of { options = o, layers = layers, cycle = cycle, position = about,
-    dtype = dtype, own = own }
+  local text = module_text.of { options = o, layers = layers, cycle = cycle, dtype = dtype,
+    position = schemes.title(o.position), own = own }
   local config = { tokens = tokens, metadata = model_metadata.of(model) }
   for _, name in ipairs { "vocabulary", "d_model", "layers", "heads", "kv_heads", "d_ff",
     "head_dim", "norm_epsilon", "dropout" } do

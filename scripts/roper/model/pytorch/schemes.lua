@@ -55,6 +55,19 @@ function M.named(position)
   end)
 end
 
+--- The name of schemes, for titles: the text of a position option, or without one their names.
+---@param position any
+---@return string name
+function M.title(position)
+  if type(position) == "string" then
+    return position
+  end
+  return table.concat(tables.map(M.named(position), function(parts)
+    local names = tables.map(parts, function(part) return part.type end)
+    return names[1] and table.concat(names, "+") or "none"
+  end), ":")
+end
+
 local function is_same(a, b)
   return core.json_encode(a, { sort = true }) == core.json_encode(b, { sort = true })
 end
@@ -75,9 +88,10 @@ end
 
 -- The name and the options of a rotary: those in the option `position` if they create it.
 local function rotary(scheme, part, context)
+  local all = options_of.completed("RotaryOptions", scheme:options())
   local definition = part and registry.find(part.type)
   if part and (part.type == "rope" or part.type == "roper") then
-    return part.type, scheme:options()
+    return part.type, all
   elseif definition then
     local options = tables.merged(part.given)
     for name in pairs(texts.CONTEXT) do
@@ -87,7 +101,7 @@ local function rotary(scheme, part, context)
       return part.type, options
     end
   end
-  return "rope", scheme:options()
+  return "rope", all
 end
 
 -- The flags of a scheme: options that are set and differ from a number that is their default, and
@@ -225,20 +239,26 @@ local function read_options(one, flags)
   return names
 end
 
-local OPTIONS_IN_LINE <const> = 4
+local WIDTH <const> = 84 -- of lines in a class
+
+-- The statements that set options, as few as fit their lines.
+local function assignments(options)
+  local lines, names, values = {}, "", ""
+  for _, name in ipairs(tables.keys(options)) do
+    local value = python.literal(options[name])
+    local both, all = names .. ", self." .. name, values .. ", " .. value
+    if names == "" or #both + #all > WIDTH then
+      lines[#lines + 1], both, all = true, "self." .. name, value
+    end
+    names, values = both, all
+    lines[#lines] = names .. " = " .. values
+  end
+  return lines
+end
 
 -- The statements of a class that set options and tensors.
 local function statements_of(one, flags)
-  local lines, seen, options = {}, {}, read_options(one, flags)
-  local names = tables.keys(options)
-  for first = 1, #names, OPTIONS_IN_LINE do
-    local last = math.min(first + OPTIONS_IN_LINE - 1, #names)
-    local values = tables.map(table.move(names, first, last, 1, {}), function(name)
-      return python.literal(options[name])
-    end)
-    lines[#lines + 1] = ("self.%s = %s"):format(table.concat(names, ", self.", first, last),
-      table.concat(values, ", "))
-  end
+  local lines, seen = assignments(read_options(one, flags)), {}
   for _, name in ipairs(tables.keys(one.shapes)) do
     for holder in name:gmatch "()%." do
       holder = name:sub(1, holder - 1)
@@ -254,8 +274,6 @@ local function statements_of(one, flags)
   end
   return lines
 end
-
-local WIDTH <const> = 84 -- of lines of documentation
 
 -- A text with long lines broken at blanks.
 local function wrapped(text)

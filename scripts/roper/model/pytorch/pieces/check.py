@@ -3,7 +3,7 @@ def check(folder):
     known = read_tensors(Path(folder) / "check.safetensors")
     tokens, positions, prompt = known["tokens"].long(), known["positions"], known["prompt"].long()
     count, ok = known["completion"].shape[1] - prompt.shape[1], True
-    least = 1e-3 * max(x.abs().max() for name, x in known.items() if name[:9] == "gradient ")
+    least = 1e-2 * max(x.abs().max() for name, x in known.items() if name[:9] == "gradient ")
     of_scheme = {name[7:]: x for name, x in known.items() if name[:7] == "scheme "}  #? own
     for dtype, bound, loose in @bounds@:
         ok = check_scheme(dict(of_scheme), @own_scheme@, dtype, bound, loose) and ok  #? own
