@@ -164,7 +164,7 @@ local function assets(lesson)
   local style, script = quiz.assets()
   local play_style, play_script = play.assets(play.kinds(lesson))
   return { style, play_style }, { script, play_script,
-    h.script { scripts.joined "workbench/lesson/lesson.js" } }
+    h.script { scripts.joined "workbench/lesson/lesson.mjs" } }
 end
 
 local function lesson_page(lessons, index)

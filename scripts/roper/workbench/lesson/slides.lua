@@ -197,7 +197,7 @@ function M.page(lesson, address)
   local style, scripts = play.assets(play.kinds(lesson))
   return html.page(prose.line(lesson.title), { h.main { all },
     h.nav { class = "number", ["aria-label"] = "slides" }, scripts,
-    h.script { script.joined "workbench/lesson/slides.js" } },
+    h.script { script.joined "workbench/lesson/slides.mjs" } },
     { style = { svg.style(), markup.asset "workbench/lesson/figure.css", style,
       markup.asset "workbench/lesson/slides.css" }, is_guarded = true })
 end

@@ -82,7 +82,7 @@ function M.page(lessons)
       return { h.h2 { section.title }, section.asked }
     end) },
     { head = head, style = markup.asset "workbench/lesson/class/worksheet.css",
-      script = h.script { script.joined "workbench/lesson/class/worksheet.js" } })
+      script = h.script { script.joined "workbench/lesson/class/worksheet.mjs" } })
 end
 
 return M
