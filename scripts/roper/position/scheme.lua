@@ -223,6 +223,17 @@ local function check_decays(scheme)
   end
 end
 
+-- Raises an error if `state` is not a list of names.
+local function check_state(scheme)
+  local list = scheme.state or {}
+  for _, name in ipairs(type(list) == "table" and list or { false }) do
+    if type(name) ~= "string" then
+      error(("position: %s: state: expected a list of names, got %s"):format(scheme.name,
+        options_of.shown(scheme.state)), 0)
+    end
+  end
+end
+
 --- Returns false for tensors that are exempt from weight decay: those of a scheme, unless its field
 --- `decays` names them.
 ---@param tensor tensor
@@ -245,6 +256,7 @@ function M.class(definition)
       self:init()
     end
     check_decays(self)
+    check_state(self)
     M.note_decay(self)
     return self
   end

@@ -151,6 +151,19 @@ describe("position.register", function()
       "needs the position scheme " .. missing .. ": register it first")
     os.remove(path)
   end)
+
+  it("rejects a state that is not a list of names", function()
+    local function refuses(definition, given)
+      local name = fresh()
+      roper.position.register(name, definition)
+      assert.error_matches(function() roper.position[name]() end,
+        ("position: %s: state: expected a list of names, got %s"):format(name, given))
+      assert.truthy(roper.position.describe(name))
+    end
+    refuses({ state = { {} } }, "a table")
+    refuses({ state = { 1 } }, "a table")
+    refuses({ init = function(self) self.state = 5 end }, "5")
+  end)
 end)
 
 describe("positions of queries and keys", function()
