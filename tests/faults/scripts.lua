@@ -188,7 +188,7 @@ local function swept(folder)
   local found, failed = sweep.run { what = "substring_index", folder = folder, jobs = 1,
     threads = 1, stream = stream, fields = FIELDS }
   local run = found.trials[1].run
-  if failed > 0 then
+  if failed > 0 or run.failure then -- a finished run may fail to be read
     stream:seek "set"
     error(run.failure or stream:read "a", 0) -- a failure that cannot be written is only printed
   end
@@ -199,8 +199,9 @@ M.sweep = {
   repeats = true,
   -- The name of the process namespace is one of several signs by which an owner is recognized. A
   -- module that cannot be opened in one folder is found in another one. Lua reads a file of code
-  -- again if its first byte could not be read. A worker that gets no input is replaced.
-  tolerates = { readlink = true, open = true, read = true, write_socket = true },
+  -- again if its first byte could not be read. A worker that gets no input is replaced. A rehearsal
+  -- that fails is repeated with more sequences, and then lists the experiments again.
+  tolerates = { readlink = true, open = true, opendir = true, read = true, write_socket = true },
   prepare = function(folder)
     return { folder = folder .. "/sweep" }
   end,
