@@ -1,6 +1,7 @@
 --- Settings of modules: fields other than tensors and modules that change what a module computes,
 --- such as `epsilon` of a norm. A class names them in its list `settings`. Files contain them, so
 --- that a setting that was assigned after a module was created is not lost.
+local options_of = require "roper.options.rows"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
@@ -10,6 +11,27 @@ local M = {}
 ---@class ModuleSetting
 ---@field [1] string name, such as "norm.epsilon"
 ---@field [2] any value in a form that JSON can represent; nil if the field is not set
+
+--- The options of a Transformer, with the values that the model has for those that are not set.
+---@param options table
+---@return table completed
+function M.completed(options)
+  local o = options_of.completed("TransformerOptions", options)
+  o.d_ff, o.kv_heads = o.d_ff or 4 * o.d_model, o.kv_heads or o.heads
+  o.head_dim = o.head_dim or o.d_model // o.heads
+  o.attention_scale = o.attention_scale or o.head_dim ^ -0.5
+  o.attention_softcap, o.logits_softcap = o.attention_softcap or 0, o.logits_softcap or 0
+  o.qk_norm = o.qk_norm or "none"
+  o.norm_epsilon = o.norm_epsilon or 1e-5
+  for _, name in ipairs { "attention_bias", "feed_forward_bias", "logits_bias" } do
+    o[name] = o[name] or "all"
+  end
+  for _, name in ipairs { "rms_norm", "tied_embeddings", "parallel_residual", "tied" } do
+    o[name] = o[name] or false
+  end
+  o.embedding_scale = o.embedding_scale or o.tied_embeddings and o.d_model ^ 0.5 or 1
+  return o
+end
 
 --- Converts a position scheme, or a list of them, to the options that recreate it.
 ---@param value any

@@ -11,6 +11,7 @@ local files_of = require "roper.model.published.files"
 local published = require "roper.model.published"
 local rope = require "roper.model.published.rope"
 local scoped = require "roper.base.scoped"
+local settings = require "roper.model.settings"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -23,20 +24,7 @@ local CHECKED <const>, TOLERANCE <const> = 16, 1e-3
 
 -- Options of a model with the values of all defaults, and `position` as a table.
 local function completed(options)
-  local o = options_of.completed("TransformerOptions", options)
-  o.head_dim = families.head_dim(o)
-  o.attention_scale = o.attention_scale or o.head_dim ^ -0.5
-  o.attention_softcap, o.logits_softcap = o.attention_softcap or 0, o.logits_softcap or 0
-  o.qk_norm = o.qk_norm or "none"
-  o.d_ff, o.kv_heads = o.d_ff or 4 * o.d_model, o.kv_heads or o.heads
-  o.norm_epsilon = o.norm_epsilon or 1e-5
-  for _, name in ipairs { "attention_bias", "feed_forward_bias", "logits_bias" } do
-    o[name] = o[name] or "all"
-  end
-  for _, name in ipairs { "rms_norm", "tied_embeddings", "parallel_residual", "tied" } do
-    o[name] = o[name] or false
-  end
-  o.embedding_scale = o.embedding_scale or o.tied_embeddings and o.d_model ^ 0.5 or 1
+  local o = settings.completed(options)
   local scheme, found = rope.scheme_of(o.position, o.layers)
   o.position, o.kinds = scheme, found
   return o, not scheme and found or nil

@@ -24,28 +24,21 @@ local KNOWN <const> = tables.set { "vocabulary", "d_model", "layers", "heads", "
 
 -- The options of a model with their defaults.
 local function options_of_model(model)
-  local o = options_of.completed("TransformerOptions", checkpoint.options(model))
+  local given = checkpoint.options(model)
+  local o = settings.completed(given)
   for _, row in ipairs(options_of.rows "TransformerOptions") do
     local name = row[1]
-    if not KNOWN[name] and o[name] ~= row[3] then
+    if not KNOWN[name] and given[name] ~= nil and given[name] ~= row[3] then
       error(("export_pytorch: option %s: expected its default, got %s, which modules of PyTorch "
-        .. "do not have yet"):format(name, options_of.shown(o[name])), 0)
+        .. "do not have yet"):format(name, options_of.shown(given[name])), 0)
     end
   end
-  o.d_ff, o.kv_heads = o.d_ff or 4 * o.d_model, o.kv_heads or o.heads
-  o.norm_epsilon = o.norm_epsilon or 1e-5
-  for _, name in ipairs { "attention_bias", "feed_forward_bias", "logits_bias" } do
-    o[name] = o[name] or "all"
-  end
-  for _, name in ipairs { "rms_norm", "tied_embeddings", "parallel_residual", "tied" } do
-    o[name] = o[name] or false
-  end
-  o.qk_norm = o.qk_norm or "none"
+  -- What differs from the defaults has a value: modules contain only that.
   for _, name in ipairs { "attention_softcap", "logits_softcap" } do
     o[name] = o[name] ~= 0 and o[name] or nil
   end
+  o.attention_scale = o.attention_scale ~= o.head_dim ^ -0.5 and o.attention_scale or nil
   o.head_dim = o.head_dim ~= o.d_model // o.heads and o.head_dim or nil
-  o.embedding_scale = o.embedding_scale or o.tied_embeddings and o.d_model ^ 0.5 or 1
   return o
 end
 
