@@ -8,8 +8,8 @@ local sweep_file = require("roper.workbench.study.run.sweep_file")
 before_each(scratch.create)
 after_each(scratch.remove)
 
--- The command that runs another one with a host name of its own, and where it sees no other
--- processes, as on another machine.
+-- Wraps a command so that it has its own host name and sees no other processes, as on another
+-- machine.
 local function on_machine(name, command)
   return { "unshare", "--map-root-user", "--mount", "--uts", "--pid", "--fork", "--mount-proc",
     "sh", "-c", ('hostname %s && "$@"'):format(name), "sh", table.unpack(command) }
