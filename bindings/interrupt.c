@@ -5,6 +5,7 @@
 ** lowers the flag, so one Ctrl-C raises one error, which a pcall can catch to clean up.
 ** After a second Ctrl-C during the same call, every instruction raises the error. This
 ** ends even code that catches errors and continues, such as `while true do pcall(f) end`.
+** A Ctrl-C between two calls ends the second one, unless `interrupt_clear` discards it.
 */
 #include "bindings/interrupt.h"
 
@@ -74,12 +75,20 @@ void rpl_interrupt_leave(lua_State *outer)
     aim(outer);
 }
 
-/* Discard every Ctrl-C so far. */
-static void settle(lua_State *L)
+/* Remove the hook, which a Ctrl-C meanwhile sets again. */
+static void remove_hook(lua_State *L)
 {
-  atomic_store(&presses, 0);
-  rp_interrupt_clear();
   lua_sethook(L, NULL, 0, 0);
+  aim(atomic_load(&running));
+}
+
+/* Discard every Ctrl-C so far; false if there was none. A Ctrl-C meanwhile stays pending. */
+static bool discard(lua_State *L)
+{
+  const bool was_raised = rp_interrupt_clear();
+  atomic_store(&presses, 0);
+  remove_hook(L);
+  return was_raised;
 }
 
 void rpl_interrupt_enable(void)
@@ -94,7 +103,7 @@ bool rpl_interrupt_disable(lua_State *L)
   if (enabled)
     rpl_stop_listening();
   enabled = false;
-  settle(L);
+  discard(L);
   return was_enabled;
 }
 
@@ -112,21 +121,20 @@ static int interrupted(lua_State *L)
 
 /*
 ** native.interrupt_clear()
-** Lower the flag.
-** @return boolean interrupted true if it was raised
+** Discard every Ctrl-C so far.
+** @return boolean interrupted true if the flag was raised
 */
 static int interrupt_clear(lua_State *L)
 {
   rpl_check_count(L, "interrupt_clear", 0);
-  lua_pushboolean(L, rp_interrupted());
-  rp_interrupt_clear();
+  lua_pushboolean(L, discard(L));
   return 1;
 }
 
 /* The message handler of `interrupt_call`: discards every Ctrl-C, then calls upvalue 1. */
 static int handle_error(lua_State *L)
 {
-  settle(L);
+  discard(L);
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
   lua_call(L, lua_gettop(L) - 1, 1);
@@ -136,7 +144,9 @@ static int handle_error(lua_State *L)
 static int finish_call(lua_State *L, int status, lua_KContext outer)
 {
   aim((lua_State *)outer); /* NOLINT(performance-no-int-to-ptr): Lua's contexts are integers */
-  settle(L);
+  if (!rp_interrupted())
+    atomic_store(&presses, 0);
+  remove_hook(L);
   lua_pushboolean(L, status == LUA_OK || status == LUA_YIELD);
   lua_replace(L, 1);
   return lua_gettop(L);
@@ -144,8 +154,9 @@ static int finish_call(lua_State *L, int status, lua_KContext outer)
 
 /*
 ** native.interrupt_call(f, handler, ...)
-** Like xpcall, but after `interrupt_enable`, Ctrl-C ends the call with the error "interrupted". A
-** Ctrl-C before the call, or one too late to end it, is discarded.
+** Like xpcall, but after `interrupt_enable`, Ctrl-C ends the call with the error "interrupted". So
+** does a Ctrl-C before the call, and one too late to end it ends the next one: `interrupt_clear`
+** discards it.
 ** @param f function
 ** @param handler function message handler
 ** @param ... any the arguments of f
@@ -160,7 +171,6 @@ static int interrupt_call(lua_State *L)
   lua_pushcclosure(L, handle_error, 1);
   lua_remove(L, 2);
   lua_insert(L, 1); /* handler, function, ... */
-  settle(L);
   const lua_KContext outer = (lua_KContext)atomic_load(&running);
   aim(L);
   const int status = lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 1, outer, finish_call);

@@ -34,6 +34,9 @@ void rpl_pause(lua_State *L);
 bool rpl_listen(void);
 void rpl_stop_listening(void);
 
+/* Do so again, if other code has replaced the action of Ctrl-C and restores it later. */
+void rpl_listen_again(void);
+
 /* Wait until a file can be read or Ctrl-C is pressed, which returns false. */
 bool rpl_wait_for_input(int descriptor);
 

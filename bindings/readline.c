@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bindings/check.h"
+#include "bindings/interrupt.h"
 #include "core/base/interrupt.h"
 #include "core/base/optional.h"
 
@@ -44,6 +45,7 @@ extern int rl_end RP_OPTIONAL;
 extern int rl_editing_mode RP_OPTIONAL;
 
 enum { EMACS = 1 };         /* of rl_editing_mode */
+enum { PREPARED = 0x4 };    /* RL_STATE_TERMPREPPED, of rl_readline_state */
 enum { MORE_INPUT = 0x40 }; /* RL_STATE_MOREINPUT: a readline command is reading keys */
 
 static bool is_stale; /* is the display older than the line? */
@@ -63,16 +65,35 @@ static void prepare_terminal(int meta)
 }
 
 /*
-** After a Ctrl-C during a readline command, such as a search, the cursor is still in the line. The
-** unread keys belong to that line and are dropped.
+** Readline's handler only records a Ctrl-C, and no code would look at the record after the end of
+** the line. Therefore Ctrl-C raises the flag from here on. If readline finds an earlier record as
+** it restores the terminal, it prepares the terminal again and puts its handler back.
+*/
+static void end_editing(void)
+{
+  rpl_listen_again();
+  rl_deprep_terminal();
+  if (rl_readline_state & PREPARED) {
+    rpl_listen_again();
+    rl_deprep_terminal();
+  }
+}
+
+/*
+** After a Ctrl-C during a readline command, such as a search, the cursor is still in the line.
+** After a late one, it follows the terminal's ^C. The unread keys belong to that line and are
+** dropped.
 */
 static void restore_terminal(void)
 {
   rl_redisplay_function = rl_redisplay;
   is_stale = false;
-  if (rp_interrupted() && rl_last_func != rl_newline)
+  const bool was_interrupted = rp_interrupted();
+  if (was_interrupted && rl_last_func != rl_newline)
     rl_crlf();
-  rl_deprep_terminal();
+  end_editing();
+  if (!was_interrupted && rp_interrupted())
+    rl_crlf();
   rl_clear_pending_input();
 }
 
@@ -139,8 +160,7 @@ static Sequence rest_after(int byte)
 /*
 ** Make UTF-8 of the keys: complete a sequence that is cut short, and replace a byte that begins
 ** none, or NUL, by '?'. In vi mode, readline would search such a line for the end of a word
-*forever.
-** Each byte that was read yields one, because readline counts them.
+** forever. Each byte that was read yields one, because readline counts them.
 */
 static int valid_key(int key)
 {

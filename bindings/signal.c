@@ -16,10 +16,16 @@ static void handle_signal(int number)
   rpl_interrupt_press();
 }
 
+static const struct sigaction pressing = {.sa_handler = handle_signal};
+
 bool rpl_listen(void)
 {
-  struct sigaction action = {.sa_handler = handle_signal};
-  return sigaction(SIGINT, &action, &previous) == 0;
+  return sigaction(SIGINT, &pressing, &previous) == 0;
+}
+
+void rpl_listen_again(void)
+{
+  sigaction(SIGINT, &pressing, NULL);
 }
 
 void rpl_stop_listening(void)

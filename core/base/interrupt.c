@@ -12,9 +12,9 @@ void rp_interrupt_raise(void)
   atomic_store_explicit(&raised, true, memory_order_relaxed);
 }
 
-void rp_interrupt_clear(void)
+bool rp_interrupt_clear(void)
 {
-  atomic_store_explicit(&raised, false, memory_order_relaxed);
+  return atomic_exchange_explicit(&raised, false, memory_order_relaxed);
 }
 
 bool rp_interrupted(void)

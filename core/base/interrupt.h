@@ -12,8 +12,8 @@
 /* Raise the flag. Safe in a signal handler. */
 void rp_interrupt_raise(void);
 
-/* Lower the flag; the bindings do this when they report the interrupt. */
-void rp_interrupt_clear(void);
+/* Lower the flag; false if it was not raised. The bindings do so when they report the interrupt. */
+bool rp_interrupt_clear(void);
 
 /*
 ** If this is not NULL, rp_interrupted calls it first, thousands of times a second while kernels

@@ -82,9 +82,19 @@ describe("interrupt", function()
     assert.is_false(core.interrupted())
   end)
 
-  it("ignores a Ctrl-C from before the call", function()
+  it("ends the next call if it comes between two, unless it is cleared", function()
+    local reached = 0
+    local function reach()
+      reached = reached + 1
+    end
     interrupt()
-    assert.is_true((core.interrupt_call(function() return core.ones({ 4, 4 }):sum() end, same)))
+    assert.same({ false, "interrupted" }, { core.interrupt_call(reach, same) })
+    assert.same({ true }, { core.interrupt_call(reach, same) })
+    interrupt()
+    interrupt()
+    assert.is_true(core.interrupt_clear())
+    assert.same({ true }, { core.interrupt_call(reach, same) })
+    assert.equal(2, reached)
   end)
 
   it("leaves no flag behind if the last function of the call is interrupted", function()

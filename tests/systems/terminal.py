@@ -36,6 +36,11 @@ def enter(keys):
 
 
 expect("> ")
+for delay in range(50):  # Ctrl-C at any time after Enter discards the line or ends the loop
+    enter(b"while true do end\r")
+    time.sleep(delay / 10000)
+    enter(b"\3")
+    expect("> ")
 enter(b"6 * 7\r")
 expect("\n42\n> ")
 enter(b"roper.atten\t")  # completion

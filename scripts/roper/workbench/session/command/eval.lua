@@ -55,10 +55,11 @@ local function problem_tables(found)
   return { table_of({ "tokens back to the source", "accuracy", "answer tokens" },
     ranges(found.by_distance), function(one)
       return { range(one), shown("%.3f", one.right / one.count), tostring(one.count) }
-    end), table_of({ "longer problems", "solved", "accuracy", "loss", "floor" }, found.longer,
-    function(one)
+    end), table_of({ "longer problems", "solved", "accuracy", "beyond the trained size", "loss",
+      "floor" }, found.longer, function(one)
       return { one.name, ("%d of %d"):format(one.solved, one.problems),
-        shown("%.3f", one.accuracy), shown("%.4f", one.loss), measures.floor(one.floor) }
+        shown("%.3f", one.accuracy), shown("%.3f", one.accuracy_beyond), shown("%.4f", one.loss),
+        measures.floor(one.floor) }
     end) }
 end
 

@@ -51,10 +51,11 @@ describe("eval and sample", function()
       assert.equal("", found[3])
       local before, after = found[2]:match("^(.-\n\n)  tokens back .-\n(\n.*)$")
       assert.equal(measures.line(result) .. "\n\n", before)
-      local lines = { "", "  longer problems  solved  accuracy    loss   floor" }
+      local lines = { "", "  longer problems  solved  accuracy  beyond the trained size    loss   "
+        .. "floor" }
       for _, entry in ipairs(result.longer) do
-        lines[#lines + 1] = ("  %s     %d of 4     %.3f  %.4f  %.4f"):format(entry.name,
-          entry.solved, entry.accuracy, entry.loss, entry.floor)
+        lines[#lines + 1] = ("  %s     %d of 4     %.3f  %23.3f  %.4f  %.4f"):format(entry.name,
+          entry.solved, entry.accuracy, entry.accuracy_beyond, entry.loss, entry.floor)
       end
       assert.equal(table.concat(lines, "\n") .. "\n", after)
     end)
@@ -81,6 +82,7 @@ describe("eval and sample", function()
       local output = roper("eval", folder, "max_digits=3", "problems=2", "test_sequences=4",
         "--checkpoint", "best")[2]
       assert.matches("^%d of 2 solved .*\n  max_digits=7  +%d of 2 ", output)
+      assert.matches("accuracy on answers [%d.]+ %(beyond the trained size [%d.]+%), loss", output)
     end)
 
     it("answers a given or random problem, and grades the answer", function()

@@ -1,5 +1,8 @@
+local core = require("roper.core")
 local scratch = require("tests.scratch")
+local session = require("roper.workbench.session.repl.session")
 local sessions = require("tests.sessions")
+local uv = require("luv")
 
 local start, leave = sessions.start, sessions.leave
 local begin, enter, give_up = sessions.begin, sessions.enter, sessions.give_up
@@ -197,5 +200,82 @@ describe("Ctrl-C in the session", function()
     screen:expect("\n> ")
     enter(screen, "debug.gethook() == nil", "true\n")
     leave(screen)
+  end)
+
+  -- A library that presses Ctrl-C once, when readline has read a line but not yet restored the
+  -- earlier action of the signal.
+  it("is not lost after the line was read", function()
+    local library = scratch.path "late.so"
+    scratch.write("late.c", [[
+      #define _GNU_SOURCE
+      #include <dlfcn.h>
+      #include <signal.h>
+      #include <stdlib.h>
+      #include <unistd.h>
+      int rl_clear_pending_input(void)
+      {
+        int (*next)(void) = dlsym(RTLD_NEXT, "rl_clear_pending_input");
+        if (unlink(getenv("LATE")) == 0)
+          kill(getpid(), SIGINT);
+        return next();
+      }]])
+    assert(os.execute(("cc -shared -fPIC -o '%s' '%s' -ldl"):format(library,
+      scratch.path "late.c")))
+    local screen = start(sessions.newcomer { LD_PRELOAD = library, LATE = scratch.path "press" })
+    scratch.write("press", "")
+    enter(screen, "while true do end", "")
+    enter(screen, "1 + 1", "2\n")
+    leave(screen)
+  end)
+
+  -- Presses Ctrl-C at the given line of Lua code that runs while a session evaluates input. Returns
+  -- nil if there were fewer lines; otherwise whether the Ctrl-C was reported, and is pending.
+  local function press_at(line)
+    local current, call, is_reported = session.new({}), core.interrupt_call, false
+    function current.report(_, failure)
+      is_reported = is_reported or failure.interrupted == true
+    end
+    local function count()
+      debug.sethook(line > 0 and function()
+        line = line - 1
+        if line == 0 then
+          debug.sethook()
+          uv.kill(uv.os_getpid(), "sigint")
+        end
+      end or nil, "l")
+    end
+    function core.interrupt_call(action, ...) -- which removes the hook
+      return (function(...)
+        count()
+        return ...
+      end)(call(function(...)
+        count()
+        return action(...)
+      end, ...))
+    end
+    count()
+    current:feed "for i = 1, 3 do i = i + 1 end; done = true"
+    debug.sethook()
+    core.interrupt_call = call
+    if line > 0 then
+      return nil
+    end
+    return is_reported, core.interrupt_clear()
+  end
+
+  it("is not lost at any moment of an evaluation", function()
+    core.interrupt_enable()
+    finally(core.interrupt_disable)
+    local line, reported, pending = 1, 0, 0
+    local is_reported, is_pending = press_at(line)
+    while is_reported ~= nil do
+      assert.truthy(is_reported or is_pending, ("at line %d"):format(line))
+      reported = reported + (is_reported and 1 or 0)
+      pending = pending + (is_pending and 1 or 0)
+      line = line + 1
+      is_reported, is_pending = press_at(line)
+    end
+    assert.is_true(reported > 50)
+    assert.is_true(pending > 0)
   end)
 end)
