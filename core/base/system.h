@@ -34,8 +34,8 @@ void rp_system_leave(void);
 
 /*
 ** The number of threads that the user chose (OMP_NUM_THREADS), or one for each processor that this
-** process or its Slurm task may use. From now on, a parallel region has more than one thread only
-** if it asks for a number of them; call this once.
+** process, its control group and its Slurm task may use. From now on, a parallel region has more
+** than one thread only if it asks for a number of them; call this once.
 */
 int rp_system_threads(void);
 

@@ -13,55 +13,105 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Lower a limit to the number in a file, if there is one. */
-static void lower(size_t *limit, const char *path)
+/* The numbers in a file, at most two. Returns how many there are. */
+static int read_numbers(const char *folder, const char *name, uint64_t numbers[2])
 {
-  uint64_t bytes;
+  char path[5100];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *file = fopen(path, "r");
   if (file == NULL)
-    return;
-  if (fscanf(file, "%" SCNu64, &bytes) == 1 && bytes < *limit)
-    *limit = (size_t)bytes;
+    return 0;
+  const int count = fscanf(file, "%" SCNu64 " %" SCNu64, &numbers[0], &numbers[1]);
   fclose(file);
+  return count < 0 ? 0 : count;
+}
+
+/* A resource that the control groups of Linux limit. */
+typedef struct Resource {
+  const char *controller;
+  uint64_t (*limit_of)(const char *folder, bool is_second); /* UINT64_MAX if it is unlimited */
+} Resource;
+
+static uint64_t memory_limit(const char *folder, bool is_second)
+{
+  uint64_t bytes[2];
+  const int count = read_numbers(folder, is_second ? "memory.max" : "memory.limit_in_bytes", bytes);
+  return count > 0 ? bytes[0] : UINT64_MAX;
+}
+
+/* Processors, rounded up: the time for all threads in each period of time. */
+static uint64_t processors_limit(const char *folder, bool is_second)
+{
+  uint64_t quota[2] = {0}, period[2] = {0};
+  if (is_second) {
+    read_numbers(folder, "cpu.max", quota);
+    period[0] = quota[1];
+  } else {
+    read_numbers(folder, "cpu.cfs_quota_us", quota);
+    read_numbers(folder, "cpu.cfs_period_us", period);
+  }
+  const bool is_limited = quota[0] > 0 && quota[0] <= INT64_MAX && period[0] > 0; /* or -1 */
+  return is_limited ? (quota[0] + period[0] - 1) / period[0] : UINT64_MAX;
+}
+
+static const Resource memory = {"memory", memory_limit}, processors = {"cpu", processors_limit};
+
+/* Is a word in a list that is separated by commas? */
+static bool contains(const char *list, const char *word)
+{
+  const size_t length = strlen(word);
+  for (const char *at = list; at != NULL; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL)
+    if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+      return true;
+  return false;
 }
 
 /*
-** Lower a limit to those of a control group and of all groups above it. `entry` is a line of
+** The lowest limit of a control group and of all groups above it. `entry` is a line of
 ** /proc/self/cgroup, NUMBER:CONTROLLERS:GROUP. In version 2 of control groups, it names no
 ** controllers.
 */
-static void lower_to_group(size_t *limit, char *entry)
+static uint64_t limit_of_group(const Resource *resource, char *entry)
 {
-  const char *controllers = strchr(entry, ':');
+  char *controllers = strchr(entry, ':');
   char *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
   if (group == NULL)
-    return;
+    return UINT64_MAX;
   *group++ = '\0';
   group[strcspn(group, "\n")] = '\0';
   const bool is_second = controllers[1] == '\0';
-  if (!is_second && strstr(controllers, "memory") == NULL)
-    return;
+  if (!is_second && !contains(controllers + 1, resource->controller))
+    return UINT64_MAX;
+  uint64_t lowest = UINT64_MAX;
   for (char *end = group + strlen(group); end != NULL; end = strrchr(group, '/')) {
-    char path[5000];
+    char folder[5000];
     *end = '\0';
-    snprintf(path, sizeof path,
-             is_second ? "/sys/fs/cgroup%s/memory.max"
-                       : "/sys/fs/cgroup/memory%s/memory.limit_in_bytes",
-             group);
-    lower(limit, path);
+    snprintf(folder, sizeof folder, "/sys/fs/cgroup%s%s%s", is_second ? "" : "/",
+             is_second ? "" : resource->controller, group);
+    const uint64_t limit = resource->limit_of(folder, is_second);
+    lowest = limit < lowest ? limit : lowest;
   }
+  return lowest;
+}
+
+/* The limit of a resource for this process, at most `limit`. */
+static uint64_t limit_here(const Resource *resource, uint64_t limit)
+{
+  FILE *file = fopen("/proc/self/cgroup", "r");
+  if (file == NULL)
+    return limit;
+  for (char entry[4500]; fgets(entry, sizeof entry, file) != NULL;) {
+    const uint64_t here = limit_of_group(resource, entry);
+    limit = here < limit ? here : limit;
+  }
+  fclose(file);
+  return limit;
 }
 
 size_t rp_system_memory(void)
 {
-  size_t limit = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-  FILE *file = fopen("/proc/self/cgroup", "r");
-  if (file != NULL) {
-    for (char entry[4500]; fgets(entry, sizeof entry, file) != NULL;)
-      lower_to_group(&limit, entry);
-    fclose(file);
-  }
-  return limit / 10 * 9;
+  const uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  return (size_t)limit_here(&memory, all) / 10 * 9;
 }
 
 /* The value of a field of /proc/cpuinfo in a line, or NULL. */
@@ -126,12 +176,16 @@ void rp_system_leave(void)
   pthread_mutex_unlock(&lock);
 }
 
-/* The processors that Slurm gave to this task: more are visible if Slurm does not bind tasks. */
+/*
+** One for each processor on which this process may run, for which its control groups give it time,
+** and that Slurm gave to this task: more are visible if Slurm does not bind tasks.
+*/
 static int threads_of_task(void)
 {
-  const char *processors = getenv("SLURM_CPUS_PER_TASK");
-  const long count = processors != NULL ? strtol(processors, NULL, 10) : 0;
-  return count > 0 && count < omp_get_max_threads() ? (int)count : omp_get_max_threads();
+  const int all = (int)limit_here(&processors, (uint64_t)omp_get_max_threads());
+  const char *task = getenv("SLURM_CPUS_PER_TASK");
+  const long count = task != NULL ? strtol(task, NULL, 10) : 0;
+  return count > 0 && count < all ? (int)count : all;
 }
 
 int rp_system_threads(void)

@@ -36,16 +36,16 @@ RpStatus rp_set_threads(int count)
   return RP_OK;
 }
 
-int rp_team(RpWork work, double count)
+RpTeam rp_team(RpWork work, double count)
 {
   /* Nanoseconds of one thread with AVX-512; other kernels take up to four times as long. */
   static const double cost[] = {
       [RP_WORK_ELEMENTS] = 0.4, [RP_WORK_FUNCTIONS] = 2, [RP_WORK_FLOPS] = 0.02};
-  /* Waking a thread takes 20 to 60 us (measured on Zen 4); one that still spins, 1 us. */
-  const double least = ALWAYS_PARALLEL ? 10 : 50e3;
+  const double least = ALWAYS_PARALLEL ? 10 : 10e3;
   const int most = rp_threads();
-  const double team = cost[work] * count / least;
-  return team < 2 ? 1 : team < most ? (int)team : most;
+  const double whole = cost[work] * count, parts = whole / least;
+  const int size = parts < 2 ? 1 : parts < most ? (int)parts : most;
+  return (RpTeam){size, whole / size};
 }
 
 static int64_t nanoseconds_now(void)
@@ -59,28 +59,32 @@ static int64_t nanoseconds_now(void)
 typedef struct Watch {
   int64_t begin, waited; /* the clock, and rp_system_waited(), at its begin */
   int64_t alone_until, pause;
+  int64_t awake_until; /* when threads that finish their parts will have stopped spinning */
 } Watch;
 
-int rp_present(int team)
+int rp_present(RpTeam team)
 {
   enum { SHORTEST = 50000000, LONGEST = 200000000, FIRST_PAUSE = 250000000, SHARE = 8 };
+  /* Waking a thread takes 20 to 60 us (measured on Zen 4); one that still spins starts in 1 us. */
+  enum { WAKING = 50000, SPINNING = 25000 };
   static const int64_t last_pause = 4000000000;
   static _Thread_local Watch watch;
-  if (team == 1 || ALWAYS_PARALLEL)
-    return team;
+  if (team.size == 1 || ALWAYS_PARALLEL)
+    return team.size;
   const int64_t now = nanoseconds_now(), elapsed = now - watch.begin;
-  if (now < watch.alone_until)
+  if (now < watch.alone_until || (now > watch.awake_until && team.each < WAKING))
     return 1;
+  watch.awake_until = now + (int64_t)team.each + SPINNING;
   if (elapsed < SHORTEST)
-    return team;
+    return team.size;
   const int64_t waited = rp_system_waited() - watch.waited;
   watch.begin = now;
   watch.waited += waited;
   if (elapsed > LONGEST) /* after a pause, or without work in between */
-    return team;
+    return team.size;
   if (waited * SHARE < elapsed) {
     watch.pause = 0;
-    return team;
+    return team.size;
   }
   watch.pause = watch.pause == 0 ? FIRST_PAUSE : 2 * watch.pause;
   watch.pause = watch.pause < last_pause ? watch.pause : last_pause;

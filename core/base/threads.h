@@ -27,19 +27,24 @@ typedef enum RpWork {
   RP_WORK_FLOPS      /* operations of matrix products in cache */
 } RpWork;
 
-/*
-** The number of threads, from 1 to rp_threads(), that should share `count` units of
-** work: so many that each has enough to do to make up for waking it. It depends on
-** nothing else, so that sums by thread have the same bits again.
-*/
-int rp_team(RpWork work, double count);
+/* Threads that share a piece of work. */
+typedef struct RpTeam {
+  int size;    /* from 1 to rp_threads() */
+  double each; /* nanoseconds of the work of each, an estimate */
+} RpTeam;
 
 /*
-** The number of threads, from 1 to `team`, that take part now. It is 1 while other
-** programs keep the cores so busy that threads wait for them: the rest of the team
-** would then wait too. Results must depend on the team only, so the parts of a team are
-** shared among the threads that are present.
+** The threads that should share `count` units of work: so many that each has enough to do. Their
+** number depends on nothing else, so that sums by thread have the same bits again.
 */
-int rp_present(int team);
+RpTeam rp_team(RpWork work, double count);
+
+/*
+** The number of threads, from 1 to the size of a team, that take part now. It is 1 if they sleep
+** and have less to do than waking them takes, and while other programs keep the cores so busy that
+** threads wait for them: the rest of the team would then wait too. Results must depend on the team
+** only, so its parts are shared among the threads that are present.
+*/
+int rp_present(RpTeam team);
 
 #endif

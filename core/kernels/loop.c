@@ -66,7 +66,7 @@ RpStatus rp_loop_run(const RpLoop *loop, RpWork work, RpRow row, const void *con
   for (int axis = 0; axis < loop->rank; axis++)
     count *= loop->shape[axis];
   int64_t chunks = (count + CHUNK - 1) / CHUNK;
-  const int team = rp_team(work, (double)count);
+  const RpTeam team = rp_team(work, (double)count);
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t chunk = 0; chunk < chunks; chunk++) {
     if (chunks > 1 && rp_interrupted()) /* a single chunk is too short to interrupt */

@@ -341,7 +341,7 @@ static void fill_table(const RpRotary *rotary, unsigned part, bool inverse, int6
   const double *theta = rp_rotary_theta(rotary, part);
   void *cosine = rp_tensor_data(table->cosine), *sine = rp_tensor_data(table->sine);
   const bool single = table->cosine->dtype == RP_FLOAT32;
-  const int team = rp_team(RP_WORK_FUNCTIONS, (double)(rows * pairs));
+  const RpTeam team = rp_team(RP_WORK_FUNCTIONS, (double)(rows * pairs));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t row = 0; row < rows; row++) {
     if (rp_interrupted())

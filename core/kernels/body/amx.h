@@ -8,6 +8,7 @@ enum {
   BLOCK = 2 * SIDE,      /* rows and columns of a block of C; equals STEP */
   INNER_STEP = 2 * SIDE, /* operands are padded to a multiple of this many terms of the inner sum */
   LEFT_STEP = BLOCK,     /* A is padded to a multiple of this many rows */
+  WIDTH_STEP = BLOCK,    /* narrower blocks of C are copied */
   /* A block of packed operands, held in the L2 cache: 2 MB on every processor with AMX. */
   HELD_ROWS = 192,
   HELD_COLUMNS = 1024,

@@ -60,7 +60,7 @@ static RpStatus sum_all(int64_t n, double divisor, const REAL *x, REAL *y)
   double *partial = rp_alloc_array(pieces, sizeof *partial);
   if (partial == NULL)
     return RP_OUT_OF_MEMORY;
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)n);
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)n);
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t p = 0; p < pieces; p++)
     partial[p] = sum_row(p + 1 < pieces ? PIECE : n - p * PIECE, x + p * PIECE);
@@ -81,7 +81,7 @@ static RpStatus reduce(RpReduction op, int64_t outer, int64_t n, int64_t inner, 
   const bool sums = op == RP_SUM || op == RP_MEAN;
   if (sums && outer == 1 && inner == 1)
     return sum_all(n, divisor, x, y);
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * n * inner));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(outer * n * inner));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t o = 0; o < outer; o++) {
     const REAL *xo = x + o * n * inner;
@@ -110,7 +110,7 @@ static inline void copy_row(int64_t n, const REAL *from, REAL *to)
 static RpStatus take_rows(int64_t outer, int64_t size, int64_t rows, int64_t n, const void *table,
                           const int32_t *index, void *y)
 {
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * rows * n));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(outer * rows * n));
 #pragma omp parallel for collapse(2) schedule(static) num_threads(rp_present(team))
   for (int64_t o = 0; o < outer; o++)
     for (int64_t r = 0; r < rows; r++)
@@ -123,7 +123,7 @@ static RpStatus take_rows(int64_t outer, int64_t size, int64_t rows, int64_t n, 
 static RpStatus put_rows(int64_t outer, int64_t size, int64_t rows, int64_t n, const void *y,
                          const int32_t *index, void *table)
 {
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * rows * n));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(outer * rows * n));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t o = 0; o < outer; o++)
     for (int64_t r = 0; r < rows && !rp_interrupted(); r++)
@@ -134,7 +134,7 @@ static RpStatus put_rows(int64_t outer, int64_t size, int64_t rows, int64_t n, c
 static RpStatus gather(int64_t outer, int64_t size, int64_t n, int64_t inner, const void *table,
                        const int32_t *index, void *y)
 {
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * n * inner));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(outer * n * inner));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t row = 0; row < outer * n; row++)
     for (int64_t k = 0; k < inner && !rp_interrupted(); k++)

@@ -255,7 +255,7 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
     const Rows g = pack_rows(&a->rotate_output, b, first, t.count, dv, w->value_width, in[4], w->g);
     for (; t.columns > 0 || t.key == 0; t = tile_of(a, unit, first, t.key + most, most)) {
       score_tile(a, &t, q, k, k_columns, w);
-      multiply(t.count, round_up(t.columns, STEP), dv, 1,
+      multiply(t.count, round_up(t.columns, WIDTH_STEP), dv, 1,
                pack_left(t.count, dv, (Strided){g.data, g.stride, 1}, w->left),
                columns_from(v_columns, t.key), false, w->ds, line, needed(a, &t, OF_C));
       if (a->sums > 0)
@@ -286,7 +286,7 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
 
 /* The number of threads that share a pass. With few queries, reading keys and values takes longer
    than the products. */
-static int team_of(const RpAttention *a, Pass pass)
+static RpTeam team_of(const RpAttention *a, Pass pass)
 {
   const double products = pass == FORWARD ? 1 : pass == WEIGHTS ? 0.5 : 2.5;
   return rp_team(RP_WORK_FLOPS, 2.0 * products * (double)(a->batch * a->heads) *
@@ -344,8 +344,8 @@ static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const 
   const int64_t elements = lay_out(a, pass, NULL, &sizes);
   const Share share = share_of(a, pass == BACKWARD, to->dbias);
   const int64_t shares = a->batch / share.batch * (a->heads / share.heads);
-  const int team = team_of(a, pass);
-  REAL *memory = rp_alloc_array(team * elements, sizeof(REAL));
+  const RpTeam team = team_of(a, pass);
+  REAL *memory = rp_alloc_array(team.size * elements, sizeof(REAL));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel num_threads(rp_present(team))

@@ -66,8 +66,8 @@ static bool has_across(const RpAttention *a)
 static int64_t lay_out(const RpAttention *a, Pass pass, REAL *memory, Scratch *scratch)
 {
   const bool backward = pass == BACKWARD;
-  const int64_t width = round_up(a->features, STEP),
-                value_width = round_up(a->value_features, STEP);
+  const int64_t width = round_up(a->features, WIDTH_STEP),
+                value_width = round_up(a->value_features, WIDTH_STEP);
   const int64_t keys = round_up(a->keys, STEP);
   const int64_t line = round_up(pass == WEIGHTS ? a->keys : block_of(a), STEP) + LANES;
   const bool few = has_few(a) && !backward;
@@ -210,7 +210,7 @@ static void score_tile(const RpAttention *a, const Tile *t, Rows q, Rows k, Righ
                       .ldc = line},
             a->scale, q.data, k.data, scratch->s, no_finish, scratch->left);
   else
-    multiply(t->count, round_up(t->columns, STEP), a->features, (REAL)a->scale,
+    multiply(t->count, round_up(t->columns, WIDTH_STEP), a->features, (REAL)a->scale,
              pack_left(t->count, a->features, (Strided){q.data, q.stride, 1}, scratch->left),
              columns_from(k_columns, t->key), false, scratch->s, line, needed(a, t, OF_C));
   for (int i = 0; i < a->biases; i++)

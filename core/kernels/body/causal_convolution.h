@@ -34,7 +34,7 @@ static RpStatus causal_convolution(bool ahead, int64_t batch, int64_t time, int6
   for (int64_t lag = 0; lag < width; lag++)
     for (int64_t c = 0; c < channels; c++)
       by_lag[lag * channels + c] = ((const REAL *)weight_data)[c * width + width - 1 - lag];
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)(batch * time * channels));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(batch * time * channels));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t unit = 0; unit < batch * blocks; unit++) {
     if (rp_interrupted())
@@ -69,7 +69,7 @@ static RpStatus causal_convolution_gradient(int64_t batch, int64_t time, int64_t
   double *partial = rp_alloc_array(pieces * size, sizeof *partial); /* [pieces, width, channels] */
   if (partial == NULL)
     return RP_OUT_OF_MEMORY;
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)(batch * time * channels));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(batch * time * channels));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t piece = 0; piece < pieces; piece++) {
     double *total = partial + piece * size;

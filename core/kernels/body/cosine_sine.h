@@ -104,7 +104,7 @@ static inline bool cosine_sine_block(int64_t n, const double *restrict angle, RE
 
 static RpStatus cosine_sine(int64_t count, const double *angles, void *cosines, void *sines)
 {
-  const int team = rp_team(RP_WORK_FUNCTIONS, (double)count);
+  const RpTeam team = rp_team(RP_WORK_FUNCTIONS, (double)count);
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t first = 0; first < count; first += ANGLES) {
     const double *angle = angles + first;

@@ -128,7 +128,8 @@ static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, con
                      const void *b, void *c)
 {
   const double flops = 2.0 * (double)g->m * (double)g->n * (double)g->k;
-  const int threads = rp_team(RP_WORK_FLOPS, flops * (double)count);
+  const RpTeam team = rp_team(RP_WORK_FLOPS, flops * (double)count);
+  const int threads = team.size;
   /* Enough parts for all threads; a part takes at most about a tenth of a second. */
   int64_t parts = count >= threads ? 1 : threads;
   while (flops / (double)parts > 5e9)
@@ -138,7 +139,7 @@ static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, con
   Packed *memory = rp_alloc_array(threads * product_room(), sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel num_threads(rp_present(threads))
+#pragma omp parallel num_threads(rp_present(team))
   {
     Packed *room = memory + rp_system_thread() * product_room();
     enter_tiles();

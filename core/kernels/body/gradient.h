@@ -91,7 +91,7 @@ static RpStatus add_to_rows(int64_t outer, int64_t size, int64_t rows, int64_t n
 {
   enum { COLUMNS = 64 };
   const int64_t blocks = (n + COLUMNS - 1) / COLUMNS;
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * rows * n));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(outer * rows * n));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t block = 0; block < outer * blocks; block++) {
     const int64_t o = block / blocks, first = block % blocks * COLUMNS;
@@ -111,7 +111,7 @@ static RpStatus add_to_rows(int64_t outer, int64_t size, int64_t rows, int64_t n
 static RpStatus scatter_add(int64_t outer, int64_t size, int64_t n, int64_t inner, const void *y,
                             const int32_t *index, void *table)
 {
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)(outer * n * inner));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(outer * n * inner));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t o = 0; o < outer; o++)
     for (int64_t i = o * n * inner; i < (o + 1) * n * inner; i++)

@@ -214,23 +214,23 @@ static void add_sums(const Panel *panel, int64_t j, REAL scale, const REAL *x, R
   }
 }
 
-static int team_of(const RpHouseholder *h)
+static RpTeam team_of(const RpHouseholder *h)
 {
   return rp_team(RP_WORK_FLOPS,
                  4.0 * (double)(h->units * h->queries * h->keys) * (double)h->features);
 }
 
 /* Memory for a panel and `matrices` of columns for each thread; *room is the size of a part. */
-static REAL *reserve_panels(const RpHouseholder *h, int team, int64_t matrices, int64_t *room)
+static REAL *reserve_panels(const RpHouseholder *h, RpTeam team, int64_t matrices, int64_t *room)
 {
   *room = panel_room(h) + matrices * round_up(h->keys, LANES) * PANEL + PANEL;
-  return rp_alloc_array(team * *room, sizeof(REAL));
+  return rp_alloc_array(team.size * *room, sizeof(REAL));
 }
 
 static RpStatus householder_scores(const RpHouseholder *h, void *s)
 {
   const int64_t panels = panels_of(h), columns = round_up(h->keys, LANES) * PANEL;
-  const int team = team_of(h);
+  const RpTeam team = team_of(h);
   int64_t room;
   REAL *memory = reserve_panels(h, team, 1, &room);
   if (memory == NULL)
@@ -253,7 +253,7 @@ static RpStatus householder_scores(const RpHouseholder *h, void *s)
 static RpStatus householder_sums(const RpHouseholder *h, void *y)
 {
   const int64_t panels = panels_of(h), columns = round_up(h->keys, LANES) * PANEL;
-  const int team = team_of(h);
+  const RpTeam team = team_of(h);
   int64_t room;
   REAL *memory = reserve_panels(h, team, 1, &room);
   if (memory == NULL)
@@ -310,7 +310,7 @@ static void panel_gradient(const RpHouseholder *h, int64_t unit, int64_t index, 
 
 static RpStatus householder_gradient(const RpHouseholder *h, const RpHouseholderGradient *to)
 {
-  const int team = team_of(h);
+  const RpTeam team = team_of(h);
   int64_t room;
   const size_t size = (size_t)(h->keys * h->features) * sizeof(REAL);
   REAL *memory = reserve_panels(h, team, 4, &room);

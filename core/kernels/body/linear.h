@@ -29,7 +29,7 @@ static void multiply_block(int64_t m, int64_t n, int64_t inner, Left a, Right b,
 }
 
 /* The number of threads that share y = x W^T. With few rows, reading W takes longest. */
-static int linear_team(int64_t rows, int64_t in, int64_t out)
+static RpTeam linear_team(int64_t rows, int64_t in, int64_t out)
 {
   return rp_team(RP_WORK_FLOPS, 2.0 * (double)(rows + 4) * (double)in * (double)out);
 }
@@ -39,9 +39,9 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
                              const REAL *bias, bool relu, REAL *y)
 {
   enum { ROWS = HELD_ROWS };
-  const int team = linear_team(rows, in, out);
+  const RpTeam team = linear_team(rows, in, out);
   const int64_t size = columns_room(in, out), part = left_room(ROWS, in);
-  Packed *memory = rp_alloc_array(size + team * part, sizeof(Packed));
+  Packed *memory = rp_alloc_array(size + team.size * part, sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
   const Right columns = pack_columns(in, out, w, in, memory);
@@ -72,15 +72,15 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
 static RpStatus few_rows_linear(int64_t rows, int64_t in, int64_t out, const REAL *x, Weights w,
                                 const REAL *bias, bool relu, REAL *y)
 {
-  const int team = linear_team(rows, in, out);
+  const RpTeam team = linear_team(rows, in, out);
   const int64_t groups = (out + ACROSS - 1) / ACROSS, each = few_rows_room(rows, in, w.halves);
-  REAL *memory = rp_alloc_array(team * each, sizeof(REAL));
+  REAL *memory = rp_alloc_array(team.size * each, sizeof(REAL));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
-  for (int part = 0; part < team; part++) {
-    const int64_t first = groups * part / team * ACROSS;
-    const int64_t width = smaller(groups * (part + 1) / team * ACROSS, out) - first;
+  for (int part = 0; part < team.size; part++) {
+    const int64_t first = groups * part / team.size * ACROSS;
+    const int64_t width = smaller(groups * (part + 1) / team.size * ACROSS, out) - first;
     const Weights own = {w.data + first * w.line, w.line, w.halves};
     if (rp_interrupted())
       continue;
@@ -113,7 +113,8 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
   if (ROUNDS_OPERANDS || suits_tiles(rows, out, in * out))
     return tiled_linear(rows, in, out, x, w, bias, relu, y);
   const Finish finish = {bias, relu};
-  const int threads = linear_team(rows, in, out);
+  const RpTeam team = linear_team(rows, in, out);
+  const int threads = team.size;
   const bool blocked = suits_blocks(&(RpGemm){.m = rows / threads, .n = out, .k = in});
   const int64_t most = blocked ? MOST_BLOCKED : MOST_ROWS;
   const int64_t turns = larger((rows + threads * most - 1) / (threads * most), 1);
@@ -127,7 +128,7 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
   Packed *memory = rp_alloc_array(threads * product_room(), sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static) num_threads(rp_present(threads))
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t block = 0; block < down * across; block++) {
     const int64_t first = block / across * tall, left = out * (block % across) / across;
     const int64_t count = rows - first < tall ? rows - first : tall;
@@ -189,7 +190,7 @@ static void mask_rows(const LinearGradient *g, int64_t first, int64_t count, REA
    apart. */
 static void join_parts(int threads, int64_t size, int64_t distance, const REAL *parts, REAL *to)
 {
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)(size * threads));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(size * threads));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t i = 0; i < size; i++) {
     REAL sum = parts[i];
@@ -208,7 +209,8 @@ static RpStatus tiled_linear_gradient(const LinearGradient *g)
 {
   enum { ROWS = GRADIENT_ROWS };
   const int64_t in = g->in, out = g->out, line = out + LANES;
-  const int threads = rp_team(RP_WORK_FLOPS, 4.0 * (double)g->rows * (double)in * (double)out);
+  const RpTeam team = rp_team(RP_WORK_FLOPS, 4.0 * (double)g->rows * (double)in * (double)out);
+  const int threads = team.size;
   const int64_t whole = round_up(ROWS * line + out * in + out, LANES);
   const int64_t left = larger(left_room(ROWS, out), left_room(out, ROWS));
   const int64_t size = right_room(out, in), rooms = left + right_room(ROWS, in);
@@ -218,7 +220,7 @@ static RpStatus tiled_linear_gradient(const LinearGradient *g)
     return RP_OUT_OF_MEMORY;
   Packed *packed = (Packed *)(memory + threads * whole);
   const Right weight = pack_right(out, in, g->w, in, packed);
-#pragma omp parallel num_threads(rp_present(threads))
+#pragma omp parallel num_threads(rp_present(team))
   {
     enter_tiles();
 #pragma omp for schedule(static) nowait
@@ -282,7 +284,8 @@ static RpStatus large_linear_gradient(const LinearGradient *g)
 {
   enum { ROWS = 16 };
   const int64_t rows = g->rows, in = g->in, out = g->out;
-  const int threads = rp_team(RP_WORK_ELEMENTS, (double)(rows * out));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(rows * out));
+  const int threads = team.size;
   const int64_t masked = g->y != NULL ? rows * out : 0;
   REAL *memory = rp_alloc_array(masked + threads * out, sizeof(REAL));
   if (memory == NULL)
@@ -290,7 +293,7 @@ static RpStatus large_linear_gradient(const LinearGradient *g)
   REAL *dbias = memory + masked;
   const REAL *dz = masked > 0 ? memory : g->dy;
   memset(dbias, 0, (size_t)(threads * out) * sizeof(REAL));
-#pragma omp parallel for schedule(static) num_threads(rp_present(threads))
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int part = 0; part < threads; part++) {
     const int64_t end = rows * (part + 1) / threads;
     for (int64_t first = rows * part / threads; first < end; first += ROWS)

@@ -362,8 +362,8 @@ static RpStatus run_linear_units(const RpAttention *a, bool backward, const RpHe
   const int64_t elements = lay_out_running(a, NULL, &sizes), units = a->batch * a->heads;
   const double flops =
       4.0 * (double)(units * a->keys) * (double)a->features * (double)a->value_features;
-  const int team = rp_team(RP_WORK_FLOPS, flops);
-  REAL *memory = rp_alloc_array(team * elements, sizeof(REAL));
+  const RpTeam team = rp_team(RP_WORK_FLOPS, flops);
+  REAL *memory = rp_alloc_array(team.size * elements, sizeof(REAL));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))

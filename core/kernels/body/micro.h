@@ -173,8 +173,9 @@ static inline bool needs_tile(Causal causal, int64_t i, int64_t height, int64_t 
 #if MULTIPLIES_PAIRS && defined(__AMX_BF16__)
 #include "core/kernels/body/amx.h"
 #else
-/* Packed operands are padded to a multiple of INNER_STEP terms. Threads call enter_tiles first. */
-enum { INNER_STEP = DEPTH, LEFT_STEP = 1 };
+/* Packed operands are padded to a multiple of INNER_STEP terms; C suits tiles best if its number of
+   columns is a multiple of WIDTH_STEP. Threads call enter_tiles first. */
+enum { INNER_STEP = DEPTH, LEFT_STEP = 1, WIDTH_STEP = LANES };
 /* A block of packed operands, held in the L2 cache, and terms of a block of dW. */
 enum {
   HELD_ROWS = 96,
@@ -235,9 +236,12 @@ multiply_ahead(int64_t m, int64_t n, int64_t inner, REAL alpha, Left a, Right b,
   for (; left + WIDE * LANES <= n; left += WIDE * LANES)
     multiply_strip(TILE_VECTORS / WIDE, WIDE, m, left, WIDE * LANES, inner, alpha, a, b, accumulate,
                    c, ldc, causal, ahead);
-  for (; left < n; left += STEP)
+  for (; left + LANES < n; left += STEP)
     multiply_strip(TILE_VECTORS / NARROW, NARROW, m, left, n - left, inner, alpha, a, b, accumulate,
                    c, ldc, causal, ahead);
+  if (left < n)
+    multiply_strip(TILE_VECTORS / NARROW, 1, m, left, n - left, inner, alpha, a, b, accumulate, c,
+                   ldc, causal, ahead);
 }
 #endif
 

@@ -31,7 +31,7 @@ static RpStatus layer_norm(int64_t rows, int64_t n, double epsilon, const void *
                            void *rstds)
 {
   const REAL *gain = gain_data, *bias = bias_data;
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)(rows * n));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(rows * n));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t r = 0; r < rows; r++) {
     const REAL *x = (const REAL *)x_data + r * n;
@@ -65,12 +65,13 @@ static RpStatus layer_norm_gradient(int64_t rows, int64_t n, const void *x_data,
                                     void *dbias_data)
 {
   const REAL *gain = gain_data;
-  const int threads = rp_team(RP_WORK_ELEMENTS, (double)(2 * rows * n));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(2 * rows * n));
+  const int threads = team.size;
   REAL *partial = rp_alloc_array(threads * 2 * n, sizeof(REAL));
   if (partial == NULL)
     return RP_OUT_OF_MEMORY;
   memset(partial, 0, (size_t)threads * 2 * (size_t)n * sizeof(REAL));
-#pragma omp parallel for schedule(static) num_threads(rp_present(threads))
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int part = 0; part < threads; part++) {
     REAL *dgain = partial + (int64_t)part * 2 * n, *dbias = dgain + n;
     for (int64_t r = rows * part / threads; r < rows * (part + 1) / threads; r++) {

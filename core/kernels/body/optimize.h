@@ -13,7 +13,7 @@ static RpStatus adam(const RpAdam *a, int64_t n, void *w_data, const void *gradi
   const REAL scale = (REAL)a->gradient_scale, epsilon = (REAL)a->epsilon;
   const REAL step = (REAL)(a->rate / a->correction1), shrink = (REAL)(1 - a->rate * a->decay);
   const REAL root = (REAL)(1 / sqrt(a->correction2));
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)n);
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)n);
 #pragma omp parallel for simd schedule(static) num_threads(rp_present(team))
   for (int64_t i = 0; i < n; i++) {
     const REAL d = g[i] * scale + l2 * w[i];
@@ -31,7 +31,7 @@ static RpStatus sgd(const RpSgd *s, int64_t n, void *w_data, const void *gradien
   const REAL *g = gradient;
   const REAL rate = (REAL)s->rate, momentum = (REAL)s->momentum, l2 = (REAL)s->l2;
   const REAL scale = (REAL)s->gradient_scale;
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)n);
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)n);
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t i = 0; i < n; i++) {
     REAL d = g[i] * scale + l2 * w[i];
@@ -49,7 +49,7 @@ static double sum_of_squares(int64_t n, const void *x_data, double scale)
   enum { PIECE = 1 << 14, GROUP = 64 };
   const REAL *x = x_data;
   double total = 0;
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)n);
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)n);
   for (int64_t first = 0; first < n; first += (int64_t)PIECE * GROUP) {
     double partial[GROUP] = {0};
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))

@@ -28,7 +28,7 @@ static void normal_pair(const uint32_t words[4], REAL pair[2])
 static inline RpStatus fill_pairs(RpRandom random, int64_t n, REAL *y,
                                   void (*make_pair)(const uint32_t words[4], REAL pair[2]))
 {
-  const int team = rp_team(RP_WORK_FUNCTIONS, (double)n);
+  const RpTeam team = rp_team(RP_WORK_FUNCTIONS, (double)n);
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t first = 0; first < n; first += RANDOM_PIECE) {
     if (rp_interrupted())
@@ -58,7 +58,7 @@ static RpStatus normal(RpRandom random, int64_t n, void *y)
 
 static RpStatus dropout(uint64_t seed, double p, int64_t n, const void *x, void *y)
 {
-  const int team = rp_team(RP_WORK_FUNCTIONS, (double)n);
+  const RpTeam team = rp_team(RP_WORK_FUNCTIONS, (double)n);
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t first = 0; first < n; first += RANDOM_PIECE) {
     if (!rp_interrupted())

@@ -21,7 +21,7 @@ static RpStatus rotate(const RpTable *table, bool back, int64_t batch, int64_t h
                        int64_t features, const RpHeads *x, const RpHeads *y)
 {
   const int64_t blocks = (time + ROTATED_TOGETHER - 1) / ROTATED_TOGETHER;
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)(batch * heads * time * features));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(batch * heads * time * features));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t unit = 0; unit < batch * heads * blocks; unit++) {
     if (rp_interrupted())
@@ -57,7 +57,7 @@ static RpStatus rotate_gradient(const RpTable *table, bool back, int64_t batch, 
   const int64_t head_groups = table->head_stride != 0 ? heads : 1,
                 heads_together = heads / head_groups;
   const int64_t blocks = (time + ROTATED_TOGETHER - 1) / ROTATED_TOGETHER;
-  const int team = rp_team(RP_WORK_ELEMENTS, (double)(batch * heads * time * features));
+  const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(batch * heads * time * features));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t unit = 0; unit < groups * head_groups * blocks; unit++) {
     const int64_t first = unit % blocks * ROTATED_TOGETHER;

@@ -19,7 +19,7 @@ static REAL row_log_sum(int64_t n, const REAL *x, REAL maximum)
 
 static RpStatus softmax(bool logarithm, int64_t rows, int64_t n, const void *x_data, void *y_data)
 {
-  const int team = rp_team(RP_WORK_FUNCTIONS, (double)(rows * n));
+  const RpTeam team = rp_team(RP_WORK_FUNCTIONS, (double)(rows * n));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t r = 0; r < rows; r++) {
     const REAL *x = (const REAL *)x_data + r * n;
@@ -44,7 +44,7 @@ static RpStatus softmax(bool logarithm, int64_t rows, int64_t n, const void *x_d
 static RpStatus softmax_gradient(bool logarithm, int64_t rows, int64_t n, const void *y_data,
                                  const void *dy_data, void *dx_data)
 {
-  const int team = rp_team(RP_WORK_FUNCTIONS, (double)(rows * n));
+  const RpTeam team = rp_team(RP_WORK_FUNCTIONS, (double)(rows * n));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t r = 0; r < rows; r++) {
     const REAL *y = (const REAL *)y_data + r * n, *dy = (const REAL *)dy_data + r * n;
@@ -67,7 +67,7 @@ static RpStatus softmax_gradient(bool logarithm, int64_t rows, int64_t n, const 
 static RpStatus cross_entropy(int64_t rows, int64_t n, const void *x_data, const int32_t *target,
                               int32_t ignore, void *loss)
 {
-  const int team = rp_team(RP_WORK_FUNCTIONS, (double)(rows * n));
+  const RpTeam team = rp_team(RP_WORK_FUNCTIONS, (double)(rows * n));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t r = 0; r < rows; r++) {
     const REAL *x = (const REAL *)x_data + r * n;
@@ -87,7 +87,7 @@ static RpStatus cross_entropy_gradient(int64_t rows, int64_t n, const void *x_da
                                        const int32_t *target, int32_t ignore, const void *scale,
                                        int64_t scale_stride, void *dx_data)
 {
-  const int team = rp_team(RP_WORK_FUNCTIONS, (double)(rows * n));
+  const RpTeam team = rp_team(RP_WORK_FUNCTIONS, (double)(rows * n));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t r = 0; r < rows; r++) {
     const REAL *x = (const REAL *)x_data + r * n;
@@ -127,7 +127,7 @@ static RpStatus cumulate(int64_t outer, int64_t n, int64_t inner, bool reverse, 
                          void *y_data)
 {
   const int64_t bundles = (inner + LINES - 1) / LINES, step = reverse ? -inner : inner;
-  const int team = rp_team(RP_WORK_FUNCTIONS, (double)(outer * n * inner));
+  const RpTeam team = rp_team(RP_WORK_FUNCTIONS, (double)(outer * n * inner));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t unit = 0; unit < outer * bundles; unit++) {
     const int64_t first = unit % bundles * LINES;

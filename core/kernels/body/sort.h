@@ -46,12 +46,15 @@ static RpStatus argsort(int64_t outer, int64_t n, int64_t inner, bool descending
 {
   const int64_t each = n * (int64_t)(sizeof(REAL) + 2 * sizeof(int32_t));
   const int64_t lines = outer * inner;
-  const int most = rp_team(RP_WORK_FUNCTIONS, 4.0 * (double)(lines * n));
-  const int threads = lines < most ? (int)lines : most;
-  char *memory = rp_alloc(threads * each);
+  if (lines == 0)
+    return RP_OK;
+  RpTeam team = rp_team(RP_WORK_FUNCTIONS, 4.0 * (double)(lines * n));
+  if (lines < team.size)
+    team = (RpTeam){(int)lines, team.each * team.size / (double)lines};
+  char *memory = rp_alloc(team.size * each);
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static) num_threads(rp_present(threads))
+#pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t line = 0; line < lines; line++) {
     const int64_t start = line / inner * n * inner + line % inner;
     void *own = memory + rp_system_thread() * each, *after = (REAL *)own + n;

@@ -46,22 +46,46 @@ describe("threads", function()
       threads_after("roper.threads(3) x = roper.randn{64, 64}; x = x:matmul(x) + x;"))
   end)
 
-  it("step aside while other programs keep the cores busy", function()
-    scratch.create()
-    finally(scratch.remove)
-    assert.equal(0, (process.run({ "cc", "-std=c11", "-I.", "-o",
-      scratch.path("present"), "tests/core/base/present.c", "core/base/threads.c",
-      "core/base/status.c" })))
-    local function present(...)
-      local _, output = process.run({ scratch.path("present"), ... })
-      return output
-    end
-    assert.equal(("2"):rep(300), present("3000", "0"))
-    assert.equal(("2"):rep(300), present("3000", "10")) -- of two threads, in all
-    local busy = present("5000", "50")
-    assert.matches("^2+1+2+1+2+1+", busy)
-    assert.is_true(select(2, busy:gsub("1", "")) > 400)
-    assert.matches(("2"):rep(300) .. "$", present("5000", "50", "9000", "0"))
+  describe("take part", function()
+    local present
+
+    setup(function()
+      scratch.create()
+      assert.equal(0, (process.run({ "cc", "-std=c11", "-I.", "-o", scratch.path("present"),
+        "tests/core/base/present.c", "core/base/threads.c", "core/base/status.c" })))
+      function present(...)
+        local arguments = { scratch.path("present") }
+        for _, interval in ipairs { ... } do
+          table.move(interval, 1, 4, #arguments + 1, arguments)
+        end
+        local _, output = process.run(arguments)
+        return output
+      end
+    end)
+
+    teardown(function()
+      scratch.remove()
+    end)
+
+    it("unless other programs keep the cores busy", function()
+      local function interval(seconds, percent)
+        return { "1000", "10000", tostring(seconds * 1000000), tostring(percent) }
+      end
+      assert.equal(("2"):rep(300), present(interval(3, 0)))
+      assert.equal(("2"):rep(300), present(interval(3, 10))) -- of two threads, in all
+      local busy = present(interval(5, 50))
+      assert.matches("^2+1+2+1+2+1+", busy)
+      assert.is_true(select(2, busy:gsub("1", "")) > 400)
+      assert.matches(("2"):rep(300) .. "$", present(interval(5, 50), interval(9, 0)))
+    end)
+
+    it("in short work only while they spin after other work", function()
+      local short, long, late = { "60", "50", "500", "0" }, { "600", "700", "700", "0" },
+        { "60", "700", "700", "0" }
+      assert.equal(("1"):rep(10), present(short))
+      assert.equal("2" .. ("2"):rep(10), present(long, short))
+      assert.equal("21" .. ("1"):rep(10), present(long, late, short))
+    end)
   end)
 
   it("are counted and set", function()

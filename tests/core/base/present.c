@@ -1,5 +1,6 @@
-/* present MILLISECONDS PERCENT...: prints rp_present(2) every 10 ms of intervals in which threads
-   wait for a core for PERCENT of the time. The clock and the system are simulated. */
+/* present [WORK STEP TIME PERCENT]...: for intervals of TIME, prints every STEP how many of two
+   threads share WORK, all in microseconds. Meanwhile threads wait for a core for PERCENT of the
+   time. The clock and the system are simulated. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,11 +36,14 @@ int rp_system_processors(void)
 
 int main(int count, char **arguments)
 {
-  for (int i = 1; i + 1 < count; i += 2)
-    for (long left = atol(arguments[i]); left > 0; left -= 10) {
-      now += 10000000;
-      waited += 100000 * atol(arguments[i + 1]);
-      putchar('0' + rp_present(2));
+  for (int i = 1; i + 3 < count; i += 4) {
+    const double work = 1000 * atof(arguments[i]);
+    const long long step = 1000 * atoll(arguments[i + 1]);
+    for (long long left = 1000 * atoll(arguments[i + 2]); left > 0; left -= step) {
+      now += step;
+      waited += step / 100 * atol(arguments[i + 3]);
+      putchar('0' + rp_present(rp_team(RP_WORK_FUNCTIONS, work / 2)));
     }
+  }
   return 0;
 }

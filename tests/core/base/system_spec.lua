@@ -12,26 +12,28 @@ local function output_with(others, line)
     script[#script + 1] = ("mount --bind '%s' %s &&"):format(scratch.path(other), path)
   end
   local status, output = process.run({ "unshare", "--map-root-user", "--mount", "sh", "-c",
-    table.concat(script, " ") .. ' echo mounted && exec ./roper -e "$0"', line })
+    table.concat(script, " ") .. ' echo mounted && exec ./roper -e "$0"', line },
+    nil, { OMP_NUM_THREADS = false, SLURM_CPUS_PER_TASK = false })
   local text = output:match("^mounted\n(.*)$")
   assert(not text or status == 0, output)
   return text
 end
 
-describe("the limit of memory", function()
-  -- The default limit of a process in these control groups, with these files, in MiB.
-  local function limit_in(entries, limits)
-    scratch.write("entries", entries)
-    for path, text in pairs(limits) do
-      path = "groups/" .. path
-      require("roper.system.file").make(scratch.path(path:match("^(.*)/")))
-      scratch.write(path, text)
-    end
-    local output = output_with({ ["/proc/$$/cgroup"] = "entries", ["/sys/fs/cgroup"] = "groups" },
-      "print(roper.memory().limit // 2 ^ 20)")
-    return output and tonumber(output)
+-- The number that a line of Lua prints in a process in these control groups, with these files. Nil
+-- if this user may mount nothing.
+local function number_in(entries, limits, line)
+  scratch.write("entries", entries)
+  for path, text in pairs(limits) do
+    path = "groups/" .. path
+    require("roper.system.file").make(scratch.path(path:match("^(.*)/")))
+    scratch.write(path, text)
   end
+  local output = output_with({ ["/proc/$$/cgroup"] = "entries", ["/sys/fs/cgroup"] = "groups" },
+    line)
+  return output and tonumber(output)
+end
 
+describe("the limit of memory", function()
   -- Nine tenths of each limit are for tensors.
   for name, case in pairs({
     ["of a container"] = { "0::/\n", { ["memory.max"] = "104857600\n" }, 90 },
@@ -45,7 +47,7 @@ describe("the limit of memory", function()
       { ["memory/memory.limit_in_bytes"] = "419430400\n" }, 360 },
   }) do
     it("is that " .. name, function()
-      local limit = limit_in(case[1], case[2])
+      local limit = number_in(case[1], case[2], "print(roper.memory().limit // 2 ^ 20)")
       if not limit then
         return pending("this user may mount nothing")
       end
@@ -94,4 +96,28 @@ describe("the default number of threads", function()
     assert.equal(all, threads_with({ SLURM_CPUS_PER_TASK = "" }))
     assert.equal(3, threads_with({ SLURM_CPUS_PER_TASK = "1", OMP_NUM_THREADS = "3" }))
   end)
+
+  -- Of at least two processors; limits above two are not told apart.
+  for name, case in pairs({
+    ["of a container"] = { "0::/\n", { ["cpu.max"] = "50000 100000\n" }, 1 },
+    ["of a job"] = { "0::/slurm/job_7/step_0\n", { ["slurm/job_7/step_0/cpu.max"] = "max 100000\n",
+      ["slurm/job_7/cpu.max"] = "100000 100000\n", ["slurm/cpu.max"] = "800000 100000\n" }, 1 },
+    ["of a job without a limit"] = { "0::/job\n", { ["job/cpu.max"] = "max 100000\n" }, 2 },
+    ["of a part of a processor more, rounded up"] = { "0::/job\n",
+      { ["job/cpu.max"] = "101000 100000\n" }, 2 },
+    ["of a job, in version 1"] = { "11:cpuset:/a\n4:cpu,cpuacct:/slurm/job_7\n",
+      { ["cpu/slurm/job_7/cpu.cfs_quota_us"] = "100000\n",
+        ["cpu/slurm/job_7/cpu.cfs_period_us"] = "100000\n" }, 1 },
+    ["of a job without a limit, in version 1"] = { "4:cpuacct,cpu:/job\n5:cpuacct:/a\n",
+      { ["cpu/job/cpu.cfs_quota_us"] = "-1\n", ["cpu/job/cpu.cfs_period_us"] = "100000\n",
+        ["cpu/a/cpu.cfs_quota_us"] = "1000\n", ["cpu/a/cpu.cfs_period_us"] = "1000\n" }, 2 },
+  }) do
+    it("is that " .. name, function()
+      local count = number_in(case[1], case[2], "print(math.min(roper.threads(), 2))")
+      if not count then
+        return pending("this user may mount nothing")
+      end
+      assert.equal(case[3], count)
+    end)
+  end
 end)
