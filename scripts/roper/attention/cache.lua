@@ -8,6 +8,7 @@ local arity = require "roper.options.arity"
 local core = require "roper.core"
 local options_of = require "roper.options.rows"
 local schemes = require "roper.position.scheme"
+local state_of = require "roper.position.state"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -29,8 +30,8 @@ Cache.__index = Cache
 ---@class CacheLayer
 ---@field cache Cache
 ---@field taken integer tokens stored in this pass
----@field state table<Scheme, table<string, tensor>> what schemes keep for each token, by name;
----   [batch, length, ...]
+---@field state table<table, table<string, tensor>> what schemes and modules keep for each token, by
+---   name; [batch, length, ...]
 ---@field rotated table<string, tensor> keys and values, "k" and "v", rotated by angles
 ---@field keys? tensor [batch, kv_heads, length, features], rotated if the scheme is rotary
 ---@field values? tensor [batch, kv_heads, length, features], rotated if the scheme is rotary
@@ -92,6 +93,15 @@ function M.new(model, options)
       CacheLayer)
   end
   return self
+end
+
+--- Raises an error for a value that is not the layer of a cache.
+---@param what string for the message
+---@param value any nil is none
+function M.check_layer(what, value)
+  if value ~= nil and not (type(value) == "table" and value.extend and value.keep) then
+    error(("%s: expected the layer of a cache, got %s"):format(what, options_of.shown(value)), 3)
+  end
 end
 
 --- The part for one layer.
@@ -253,6 +263,32 @@ function CacheLayer:positions(time)
   return self.cache:next_positions(time)
 end
 
+-- What the layer keeps for a pass after which it has `total` tokens, as schemes receive it.
+local function state_for(self, total)
+  local cache = self.cache
+  return { earlier = cache.filled, length = cache.length, tensors = self.state,
+    rotated = self.rotated, mask = cache.mask and cache.mask:narrow(4, 1, total) }
+end
+
+--- Stores values that a module needs for later tokens, as `Positions:keep` does for schemes. In a
+--- batch of prompts of different lengths, the values of padding are 0.
+---
+--- Errors: more tokens than the capacity left.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > cache = model:cache{batch = 1, length = 10}
+---     > cache:layer(1):keep(model, "inputs", roper.ones{1, 3, 8}):shape()
+---     {1, 3, 8}
+---@param owner table the module
+---@param name string
+---@param new tensor [batch, time, ...], of tokens that follow those in the cache
+---@return tensor values [batch, time so far, ...]
+function CacheLayer:keep(owner, name, new)
+  arguments.check("keep", "owner", "table", owner, "name", "string", name, "new", "tensor", new)
+  self:positions(new:size(2)) -- raises an error if there is no room
+  return state_of.store(state_for(self, self.cache.filled + new:size(2)), owner, name, new)
+end
+
 -- Copies x to `all` after the stored tokens. `all` is allocated on first use.
 local function put(cache, all, x)
   local batch, heads, time, features = table.unpack(x:shape())
@@ -295,14 +331,13 @@ function CacheLayer:extend(k, v, scheme)
   end
   self.keys, self.values = put(cache, self.keys, k), put(cache, self.values, v)
   self.taken = self.taken + time
-  local mask = cache.mask and cache.mask:narrow(4, 1, total)
+  local state = state_for(self, total)
   return self.keys:narrow(3, 1, total), self.values:narrow(3, 1, total), {
     position = is_rotary and scheme:only "qo" or scheme,
     query_positions = positions,
     key_positions = is_scheme and cache.positions:narrow(2, 1, total) or nil,
-    state = is_scheme and { earlier = cache.filled, length = cache.length, tensors = self.state,
-      rotated = self.rotated, mask = mask } or nil,
-    mask = mask,
+    state = is_scheme and state or nil,
+    mask = state.mask,
   }
 end
 

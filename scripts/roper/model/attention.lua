@@ -1,12 +1,14 @@
 --- Multi-head self-attention.
 local arguments = require "roper.options.arguments"
 local attention = require "roper.attention"
+local caches = require "roper.attention.cache"
 local format = require "roper.text.format"
 local layers = require "roper.model.layers"
 local modules = require "roper.model.module"
 local options_of = require "roper.options.rows"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
+local short_convolution = require "roper.model.short_convolution"
 
 local M = {}
 
@@ -20,6 +22,8 @@ local M = {}
 ---@field kv_heads integer
 ---@field query_norm? RMSNorm of queries, with qk_norm
 ---@field key_norm? RMSNorm of keys, with qk_norm
+---@field key_convolution? ShortConvolution of keys, with short_convolution
+---@field value_convolution? ShortConvolution of values, with short_convolution
 ---@field scale? number
 ---@field softcap? number
 ---@field position? Scheme|rotary nil without positions
@@ -42,6 +46,9 @@ local OPTIONS <const> = options_of.define("MultiHeadAttentionOptions", {
   { "attention_scale", "positive?", nil, "factor of the scores", shown = "1 / √head_dim" },
   { "attention_softcap", "amount?", nil, "largest size of a score, cap tanh(s / cap), as in Gemma "
     .. "2; 0: no limit", shown = "0" },
+  { "short_convolution", "count?", nil, "width of a causal convolution of each feature of keys and "
+    .. "values, after the norm and before positions: the Canon-B of Allen-Zhu 2025 "
+    .. "(`ShortConvolution`), which also convolves queries; 0: none", shown = "0" },
   { "attention_bias", { "all", "qkv", "none" }, nil,
     "the linear maps of attention with a bias; qkv: all but the output", shown = '"all"' },
   { "position", "position", "none",
@@ -59,7 +66,7 @@ local OPTIONS <const> = options_of.define("MultiHeadAttentionOptions", {
 --- `kv_heads` heads.
 ---
 --- Errors: d_model is not divisible by heads, and head_dim is not given; heads is not divisible by
---- kv_heads; the position scheme is unknown.
+--- kv_heads; the position scheme is unknown; short_convolution without causal.
 ---
 ---     > roper.nn.MultiHeadAttention{d_model = 8, heads = 2}:count()
 ---     288
@@ -72,10 +79,12 @@ function M.MultiHeadAttention(options)
       :format(o.d_model, o.heads), 2)
   end
   local dim = o.head_dim or o.d_model // o.heads
-  local kv_heads = o.kv_heads or o.heads
+  local kv_heads, width = o.kv_heads or o.heads, o.short_convolution or 0
   if o.heads % kv_heads ~= 0 then
     error(("MultiHeadAttention: expected heads divisible by kv_heads, got %d heads and kv_heads %d")
       :format(o.heads, kv_heads), 2)
+  elseif width > 0 and not o.causal then
+    error("MultiHeadAttention: short_convolution: expected causal attention, got causal = false", 2)
   end
   local self = setmetatable({ heads = o.heads, kv_heads = kv_heads,
     dropout = o.dropout, causal = o.causal, scale = o.attention_scale,
@@ -97,6 +106,10 @@ function M.MultiHeadAttention(options)
         epsilon = o.norm_epsilon }
     end
     self.query_norm, self.key_norm = new_norm(o.heads), new_norm(kv_heads)
+  end
+  for _, name in ipairs(width > 0 and { "key", "value" } or {}) do
+    self[name .. "_convolution"] = self[name] and short_convolution.ShortConvolution {
+      features = dim * kv_heads, width = width }
   end
   return self
 end
@@ -124,18 +137,21 @@ function MultiHeadAttention:split(x, heads)
   return x:view { batch, time, heads, features // heads }:transpose(2, 3)
 end
 
--- Raises an error for a value that is not the layer of a cache.
-local function check_cache(what, cache)
-  if cache ~= nil and not (type(cache) == "table" and cache.extend) then
-    error(("%s: expected the layer of a cache, got %s"):format(what, options_of.shown(cache)), 3)
-  end
-end
-
 -- Splits features among heads, and normalizes them before or after, if there is a norm.
 local function split_with_norm(self, x, heads, norm)
   local is_of_head = norm and norm.gain:size(1) ~= x:size(3)
   x = self:split(norm and not is_of_head and norm(x) or x, heads)
   return is_of_head and norm(x) or x
+end
+
+-- Applies a convolution, if there is one, to keys or values [batch, heads, time, features].
+local function convolved(convolution, x, cache)
+  if not convolution then
+    return x
+  end
+  local batch, heads, time, features = table.unpack(x:shape())
+  x = x:transpose(2, 3):contiguous():view { batch, time, heads * features }
+  return convolution(x, cache):view { batch, time, heads, features }:transpose(2, 3)
 end
 
 --- Returns the attention output of each token: a weighted sum over the tokens it attends to.
@@ -151,15 +167,17 @@ end
 ---@return tensor y [batch, time, d_model]
 function MultiHeadAttention:forward(x, cache, positions)
   arguments.check("forward", "x", "tensor", x, "positions", "tensor?", positions)
-  check_cache("forward: cache", cache)
+  caches.check_layer("forward: cache", cache)
   local width = self.query.weight:size(2)
   if x:rank() ~= 3 or x:size(3) ~= width then
     error(("MultiHeadAttention: x: expected [batch, time, %d], got %s"):format(width,
       modules.kind_of(x)), 2)
   end
   local q = split_with_norm(self, self.query(x), self.heads, self.query_norm)
-  local k = split_with_norm(self, self.key(x), self.kv_heads, self.key_norm)
-  local v = self.value and self:split(self.value(x), self.kv_heads) or k
+  local k = convolved(self.key_convolution,
+    split_with_norm(self, self.key(x), self.kv_heads, self.key_norm), cache)
+  local v = self.value and convolved(self.value_convolution,
+    self:split(self.value(x), self.kv_heads), cache) or k
   if cache and self.causal then
     positions = cache:positions(x:size(2))
   end
@@ -206,7 +224,7 @@ function MultiHeadAttention:attend(inputs)
       .. "got a tensor", 2)
   end
   local o = options_of.check("attend", inputs, INPUTS)
-  check_cache("attend: option cache", o.cache)
+  caches.check_layer("attend: option cache", o.cache)
   local k, v, how = o.k, o.v, { position = self.position, positions = o.positions }
   if o.cache and type(o.cache.extend) ~= "function" then
     error("attend: option cache: expected the cache of a layer, from Cache:layer, got another "

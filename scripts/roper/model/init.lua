@@ -8,7 +8,7 @@ require "roper.model.trace" -- for Module:trace
 
 local M = { class = require("roper.model.module").class }
 
-for _, part in ipairs { "layers", "sequential", "attention", "transformer" } do
+for _, part in ipairs { "layers", "short_convolution", "sequential", "attention", "transformer" } do
   for name, make in pairs(require("roper.model." .. part)) do
     M[name] = make
   end

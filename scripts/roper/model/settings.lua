@@ -21,7 +21,7 @@ function M.completed(options)
   o.head_dim = o.head_dim or o.d_model // o.heads
   o.attention_scale = o.attention_scale or o.head_dim ^ -0.5
   o.attention_softcap, o.logits_softcap = o.attention_softcap or 0, o.logits_softcap or 0
-  o.qk_norm = o.qk_norm or "none"
+  o.qk_norm, o.short_convolution = o.qk_norm or "none", o.short_convolution or 0
   o.norm_epsilon = o.norm_epsilon or 1e-5
   for _, name in ipairs { "attention_bias", "feed_forward_bias", "logits_bias" } do
     o[name] = o[name] or "all"

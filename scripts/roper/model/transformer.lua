@@ -42,6 +42,7 @@ local LAYER <const> = options_of.define("TransformerLayerOptions", {
   of_attention.kv_heads,
   of_attention.head_dim,
   of_attention.qk_norm,
+  of_attention.short_convolution,
   of_attention.attention_scale,
   of_attention.attention_softcap,
   of_attention.attention_bias,

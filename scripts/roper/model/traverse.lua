@@ -22,13 +22,17 @@ function M.walk(module, visit)
   local seen = { [module] = true }
   local function below(holder, prefix)
     for _, name in ipairs(tables.keys(holder)) do
-      local value, path = holder[name], prefix .. tostring(name)
-      local holds = M.is_module(value) or schemes.is_scheme(value)
-        or type(value) == "table" and not getmetatable(value)
-      if (holds or format.is_tensor(value) or schemes.is_rotary(value)) and not seen[value] then
-        seen[value] = true
-        if not visit(path, value) and holds then
-          below(value, path .. ".")
+      local value = holder[name]
+      local is_table = type(value) == "table"
+      if (is_table or type(value) == "userdata") and not seen[value] then
+        local holds = is_table
+          and (not getmetatable(value) or M.is_module(value) or schemes.is_scheme(value))
+        if holds or format.is_tensor(value) or schemes.is_rotary(value) then
+          local path = prefix .. tostring(name)
+          seen[value] = true
+          if not visit(path, value) and holds then
+            below(value, path .. ".")
+          end
         end
       end
     end

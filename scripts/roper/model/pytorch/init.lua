@@ -20,7 +20,7 @@ local KNOWN <const> = tables.set { "vocabulary", "d_model", "layers", "heads", "
   "activation", "feed_forward_bias", "attention_bias", "logits_bias", "norm", "rms_norm",
   "norm_epsilon", "parallel_residual", "tied", "tied_embeddings", "embedding_scale", "dropout",
   "position", "recompute", "length", "head_dim", "qk_norm", "attention_scale", "attention_softcap",
-  "logits_softcap" }
+  "logits_softcap", "short_convolution" }
 
 -- The options of a model with their defaults.
 local function options_of_model(model)
@@ -34,7 +34,7 @@ local function options_of_model(model)
     end
   end
   -- What differs from the defaults has a value: modules contain only that.
-  for _, name in ipairs { "attention_softcap", "logits_softcap" } do
+  for _, name in ipairs { "attention_softcap", "logits_softcap", "short_convolution" } do
     o[name] = o[name] ~= 0 and o[name] or nil
   end
   o.attention_scale = o.attention_scale ~= o.head_dim ^ -0.5 and o.attention_scale or nil
@@ -56,7 +56,7 @@ end
 -- The schemes of the layers, and after how many layers they repeat.
 local function layers_of(model, o)
   local context = { dim = o.head_dim or o.d_model // o.heads, heads = o.heads, d_model = o.d_model,
-    length = o.length }
+    length = o.length, scale = o.attention_scale }
   local choices, parameters = schemes.named(o.position), model:named_parameters()
   local layers, of_scheme = {}, {}
   for i, layer in ipairs(model.layers) do
@@ -176,7 +176,7 @@ function M.export_pytorch(model, folder, options)
     position = schemes.title(o.position), own = own }
   local config = { tokens = tokens, metadata = model_metadata.of(model) }
   for _, name in ipairs { "vocabulary", "d_model", "layers", "heads", "kv_heads", "d_ff",
-    "head_dim", "norm_epsilon", "dropout" } do
+    "head_dim", "norm_epsilon", "dropout", "short_convolution" } do
     config[name] = o[name]
   end
   files.make(folder)

@@ -111,7 +111,8 @@ local function model_flags(o)
   for _, name in ipairs { "norm", "activation" } do
     flags[name .. "=" .. o[name]] = true
   end
-  for _, name in ipairs { "parallel_residual", "tied", "tied_embeddings", "head_dim" } do
+  for _, name in ipairs { "parallel_residual", "tied", "tied_embeddings", "head_dim",
+    "short_convolution" } do
     flags[name] = o[name] or nil
   end
   if o.qk_norm ~= "none" then
@@ -231,8 +232,9 @@ function M.of(model)
     { piece "header", piece "tensors", piece "write_tensors" },
     M.helpers(tables.joined(of_schemes, { attend }), flags), of_schemes,
     { attend, piece(o.rms_norm and "rms_norm" or "layer_norm") },
-    { flags.qk_norm and not o.rms_norm and piece "rms_norm" or nil }, { piece "feed_forward",
-      piece "attention", piece "layer", piece "model" },
+    { flags.qk_norm and not o.rms_norm and piece "rms_norm" or nil },
+    { o.short_convolution and piece "short_convolution" or nil },
+    { piece "feed_forward", piece "attention", piece "layer", piece "model" },
     flags.own and { piece "check_scheme" } or {}, { piece "check" }))
 end
 

@@ -157,7 +157,8 @@ local function described(scheme, part, context, parameters, prefix, causal)
   local flags = flags_of(definition, options)
   flags.causal = causal or nil
   local source = definition.pytorch
-  local text = python.selected(source or NO_TEXT:format(class_name(name), name), flags)
+  local text = python.selected(source or NO_TEXT:format(class_name(name), name), flags,
+    { scale = context.scale and python.literal(context.scale) or "q.shape[-1] ** -0.5" })
   local shapes, constants = shapes_of(parameters, prefix), {}
   for field, value in pairs(type(scheme) == "table" and scheme or {}) do
     if format.is_tensor(value) and not shapes[field]
@@ -172,7 +173,7 @@ end
 --- The schemes of an attention.
 ---@param scheme Scheme|rotary|nil
 ---@param parts table[] from `named`
----@param context table dim, heads, d_model and length
+---@param context table dim, heads, d_model and length; optionally the scale of the scores
 ---@param parameters NamedParameter[] of the model
 ---@param prefix string of the names of the scheme's parameters
 ---@param causal boolean
@@ -182,7 +183,10 @@ function M.of(scheme, parts, context, parameters, prefix, causal)
     local none = registry.find "none"
     return { { name = "none", definition = none, options = {}, shapes = {}, constants = {},
       flags = {}, text = python.selected(none.pytorch, {}), is_stub = false } }
-  elseif type(scheme) == "userdata" or not scheme.parts then
+  end
+  local has_scale = not context.scale and schemes.is_scheme(scheme) and scheme.scale
+  context = has_scale and tables.merged(context, { scale = scheme:scale(context.dim) }) or context
+  if type(scheme) == "userdata" or not scheme.parts then
     return { described(scheme, parts[1], context, parameters, prefix, causal) }
   end
   local list, scaling = {}, nil
@@ -239,7 +243,7 @@ local function read_options(one, flags)
   return names
 end
 
-local WIDTH <const> = 84 -- of lines in a class
+local WIDTH <const> = 92 -- of lines in a method
 
 -- The statements that set options, as few as fit their lines.
 local function assignments(options)
@@ -247,7 +251,7 @@ local function assignments(options)
   for _, name in ipairs(tables.keys(options)) do
     local value = python.literal(options[name])
     local both, all = names .. ", self." .. name, values .. ", " .. value
-    if names == "" or #both + #all > WIDTH then
+    if names == "" or #both + #all + 3 > WIDTH then
       lines[#lines + 1], both, all = true, "self." .. name, value
     end
     names, values = both, all

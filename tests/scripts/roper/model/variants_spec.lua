@@ -11,6 +11,8 @@ local VARIANTS <const> = {
   sandwich = { norm = "sandwich", rms_norm = true, activation = "geglu_tanh",
     attention_softcap = 2, logits_softcap = 3, attention_scale = 0.4 },
   heads = { head_dim = 6, kv_heads = 1, qk_norm = "head", activation = "geglu" },
+  convolutions = { short_convolution = 4, head_dim = 6, kv_heads = 1, qk_norm = "head" },
+  tied_convolution = { short_convolution = 3, tied = true, position = "roper" },
   windows = { position = { "window{size=3}+rope", "none" }, head_dim = 4 },
 }
 

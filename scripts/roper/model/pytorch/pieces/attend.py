@@ -22,9 +22,9 @@ def attend(q, k, v@terms@@dropout@):
         o = F.scaled_dot_product_attention(q, k, v@dropout_p@)  #? plain; not causal
     else:  # before PyTorch 2.0
         scores = q @ k.transpose(2, 3) * q.shape[-1] ** -0.5
-        weights = (scores + mask).softmax(-1)  #? bias products hidden
-        weights = scores.masked_fill(~seen, -math.inf).softmax(-1)  #? plain
-        o = F.dropout(weights, dropout) @ v  #? dropout
-        o = weights @ v  #? not dropout
+        scores = scores + mask  #? bias products hidden
+        scores = scores.masked_fill(~seen, -math.inf)  #? plain
+        o = F.dropout(scores.softmax(-1), dropout) @ v  #? dropout
+        o = scores.softmax(-1) @ v  #? not dropout
     return terms["output"](o) if "output" in terms else o  #? output
     return o  #? not output

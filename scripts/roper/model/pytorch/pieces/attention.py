@@ -13,6 +13,9 @@ class Attention(nn.Module):
         self.key_norm = @qk_norm_class@(config, self.dim)  #? qk_norm=head
         self.query_norm = @qk_norm_class@(config, @inner@)  #? qk_norm=all
         self.key_norm = @qk_norm_class@(config, @shared@)  #? qk_norm=all
+        sizes = @shared@, config["short_convolution"]  #? short_convolution
+        self.key_convolution = ShortConvolution(*sizes)  #? short_convolution
+        self.value_convolution = ShortConvolution(*sizes)  #? short_convolution; not tied
         self.position = position  #? scheme
         self.dropout = config["dropout"]  #? dropout
 
@@ -20,6 +23,8 @@ class Attention(nn.Module):
         @qkv@ = (@projected@.unflatten(-1, (-1, self.dim)).transpose(1, 2)
         @blank@ for @name@ in (@projections@))
         q, k = self.query_norm(q), self.key_norm(k)  #? qk_norm=head
+        k = self.key_convolution(k, cache, "key inputs")  #? short_convolution
+        v = self.value_convolution(v, cache, "value inputs")  #? short_convolution; not tied
         v = k  #? tied
         if cache is not None:  # of earlier tokens
             for name, new, axis in (("k", k, 2), ("v", v, 2)@cached_input@):

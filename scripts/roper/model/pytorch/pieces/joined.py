@@ -4,7 +4,7 @@ class Joined(nn.Module):
     def __init__(self, *parts):
         super().__init__()
         self.parts = nn.ModuleDict({str(i + 1): part for i, part in enumerate(parts)})
-
+  #? embed
     def embed(self, x, positions):  #? embed
         for part in self.parts.values():  #? embed
             x = part.embed(x, positions) if hasattr(part, "embed") else x  #? embed
