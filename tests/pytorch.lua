@@ -73,7 +73,9 @@ M.OTHERS = {
   { "selective{rank=4,bias=true,gate=true,rotate=qkvo}", { dropout = 0.1 } },
   { "shaw{clip=3}", { dropout = 0.1, parallel_residual = true } },
   { "alibi", { dropout = 0.1, norm = "post" } },
-  { "rope", { head_dim = 6, qk_norm = "head", kv_heads = 2 } },
+  { "rope", { head_dim = 6, qk_norm = "head", kv_heads = 2, short_convolution = 4 } },
+  { "accumulated{rotate=qkvo}", { short_convolution = 3, tied = true } },
+  { "none", { short_convolution = 1 } }, { "rope", { short_convolution = 0 } },
   { "rope", { qk_norm = "all", kv_heads = 2, rms_norm = true, norm = "reordered" } },
   { { "window{size=6}+rope", "rope" }, { norm = "sandwich", attention_softcap = 2, dropout = 0.1,
     logits_softcap = 3, attention_scale = 0.2, activation = "geglu_tanh", head_dim = 10 } },
@@ -85,6 +87,8 @@ M.OTHERS = {
     coordinates = { 1, 2, 1 }, rotate = "qkvo", magnitude = 1.2 }), "t5{buckets=8,distance=16}" } },
   { { type = "join", parts = { { type = "rope", base = 500 }, { type = "kerple" } } } },
   { "none", { attention_softcap = 1, norm = "sandwich" } }, { "none", { attention_scale = 1 } },
+  { "cope{scaled_gates=true,count=8}", { attention_scale = 0.2 } },
+  { "cope{scaled_gates=true,count=8}+deberta{clip=3}" },
 }
 
 --- A scheme with options and, if it rotates, the same with `rotate=qkvo`.

@@ -3,7 +3,7 @@
 -- each input before it is run, "problem" and a text if it violates a property, and "done" at the
 -- end. With ONE, it stops after the input of that number and prints its output; it then runs in
 -- a new folder. As in a session, and unlike in a script run by ./roper, Ctrl-C between two inputs
--- has no effect.
+-- ends the next one.
 
 local kind, seed, count = arg[1], math.tointeger(arg[2]), math.tointeger(arg[3])
 local one = math.tointeger(arg[4])

@@ -81,6 +81,7 @@ describe("any input", function()
 
   it("finds a reader with a wrong value, one that fails and one that does not end", function()
     local result = with_fault("texts", [[
+      require("tests.fuzz.texts") -- reads JSON
       local core, parsers = require("roper.core"), require("tests.fuzz.parsers")
       local decode = core.json_decode
       function core.json_decode(text)

@@ -8,7 +8,7 @@ local mutate = require("tests.fuzz.mutate")
 local M = {}
 
 local readers, names = {}, {}
-for _, group in ipairs({ "parsers", "stored" }) do
+for _, group in ipairs({ "parsers", "stored", "tokenizers" }) do
   for name, reader in pairs(require("tests.fuzz." .. group)) do
     readers[name] = reader
     names[#names + 1] = name

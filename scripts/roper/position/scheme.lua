@@ -72,7 +72,7 @@ local MEMBERS <const> = options_of.define("Scheme", {
   { "pytorch", "string?", nil, "its methods in PyTorch, for `export_pytorch`: `forward(self, q, k, "
     .. "v, positions, x)` returns a table of what it changes in attention, or `embed(self, x, "
     .. "positions)` embeddings, as those of the built-in schemes do. Options and trained tensors "
-    .. "are fields of `self`" },
+    .. "are fields of `self`; `@scale@` becomes the factor of the scores" },
   { "per_layer", "boolean", false, "each layer has its own scheme, instead of all sharing one" },
   { "mistake", "string?", nil, "what is wrong with it on purpose, for comparison; results name "
     .. "its methods mutants" },

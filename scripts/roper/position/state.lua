@@ -11,7 +11,8 @@ local M = {}
 ---@class SchemeState
 ---@field earlier integer number of tokens that the cache holds before those of this pass
 ---@field length integer capacity of a row in tokens
----@field tensors table<Scheme, table<string, tensor>> [batch, length, ...] each
+---@field tensors table<table, table<string, tensor>> by scheme or module and name, [batch, length,
+---   ...] each
 ---@field rotated table<string, tensor> keys and values, "k" and "v", rotated by angles
 ---@field mask? tensor [batch, 1, 1, keys], 0 for padding
 
@@ -83,10 +84,15 @@ local function without_padding(state, new)
   return core.where(shown:ne(0), new, 0)
 end
 
--- Adds values to those that a cache holds; returns the values of all tokens so far.
-local function store(state, scheme, name, new)
-  local own = state.tensors[scheme] or {}
-  state.tensors[scheme] = own
+--- Adds values to those that a cache holds; padding gets 0.
+---@param state SchemeState
+---@param owner table the scheme or module that computed them
+---@param name string
+---@param new tensor [batch, time, ...]
+---@return tensor values of all tokens so far
+function M.store(state, owner, name, new)
+  local own = state.tensors[owner] or {}
+  state.tensors[owner] = own
   if not own[name] then
     local shape = new:shape()
     shape[2] = state.length
@@ -119,7 +125,7 @@ function M.keep(positions, scheme, name, x, compute)
         .. "cache", name, state.earlier)
     end
     local new = M.checked(scheme, name, compute(before), x)
-    known[name] = state and store(state, scheme, name, new) or new
+    known[name] = state and M.store(state, scheme, name, new) or new
   end
   return known[name]
 end

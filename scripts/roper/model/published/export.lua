@@ -62,6 +62,9 @@ local function fields_of(family, kind, o, length)
   end
   if o.tied then
     return nil, "tied = true has no counterpart; expected false"
+  elseif o.short_convolution > 0 then
+    return nil, ("short_convolution = %d has no counterpart; expected 0"):format(
+      o.short_convolution)
   elseif o.kv_heads ~= o.heads and not has_field(kind, "kv_heads") then
     return nil, ("kv_heads = %d has no counterpart; expected heads = %d"):format(o.kv_heads,
       o.heads)

@@ -62,7 +62,7 @@ return {
   pytorch = [[
 def forward(self, q, k, v, positions, x):
     products = q @ k.transpose(2, 3)
-    products = products * q.shape[-1] ** -0.5  #? scaled_gates
+    products = products * @scale@  #? scaled_gates
     gates = products.sigmoid() * causal(q, k)
     p = gates.flip(-1).cumsum(-1).flip(-1).clamp(max=self.count - 1)
     below, above = p.detach().floor(), p.detach().ceil()

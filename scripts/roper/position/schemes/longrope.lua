@@ -68,18 +68,18 @@ return {
   pytorch = [[
 def forward(self, q, k, v, positions, x):
     theta = powers(self.base, int(self.fraction * q.shape[-1]), q.device)
-    short = theta / torch.tensor(self.short, dtype=torch.float64, device=q.device)
+    short = theta / torch.tensor(self.short, dtype=torch.float64, device=q.device)  #? short
     long = theta / torch.tensor(self.long, dtype=torch.float64, device=q.device)  #? long
     long = theta / self.factor  #? not long
-    length = positions.amax(1) - positions.amin(1) + 1
-    is_long = (length > self.trained_length)[:, None, None, None]
+    is_long = positions.amax(1) - positions.amin(1) > self.trained_length - 1
+    theta = torch.where(is_long[:, None, None, None], long, short)  #? short
+    theta = torch.where(is_long[:, None, None, None], long, theta)  #? not short
     magnitude = self.magnitude  #? magnitude
     magnitude = (1 + math.log(self.factor) / math.log(self.trained_length)) ** 0.5  #? not magnitude
     q, k = q * magnitude, k * magnitude  #? not fraction
     gain = torch.full_like(theta, magnitude)  #? fraction
     q, k = magnified(self, q, gain), magnified(self, k, gain)  #? fraction
-    return turned(self, q, k, v, torch.where(
-        is_long, positions[:, None, :, None] * long, positions[:, None, :, None] * short))
+    return turned(self, q, k, v, positions[:, None, :, None] * theta)
 ]],
   relative = true,
   summary = "RoPE with one list of divisors for short texts and one for long ones",

@@ -62,6 +62,45 @@ describe("training by ranks", function()
     end
   end)
 
+  mpi.it("trains on answers as one process does, also if the rows of a rank have none", function()
+    local lines = {}
+    for i = 1, 8 do
+      lines[i] = ('{"text": "%d and a question of many words: ", "answer": "%d"}'):format(i, 9 * i)
+    end
+    local script = scratch.write("script.lua", ([[
+      local function task()
+        return roper.tasks.text { files = %q, tokenizer = "bytes", length = 12, validation = 0,
+          seed = 3, cache = %q .. tostring(roper.ranks() and roper.ranks().rank) }
+      end
+      local _, is_answer = task():batch(3, { answers = true })
+      local in_rows = is_answer:sum(2):totable()
+      roper.seed(1)
+      local model = roper.nn.Transformer { vocabulary = 256, d_model = 8, heads = 2, layers = 1 }
+      local done = roper.train { model = model, task = task(), steps = 6, batch = 3,
+        loss = "answers", optimizer = roper.optim.SGD { rate = 0.5 }, ranks = roper.ranks(),
+        progress = false }
+      if not roper.ranks() or roper.ranks().rank == 0 then
+        local sum = 0
+        for _, parameter in ipairs(model:parameters()) do
+          sum = sum + (parameter:detach():to "float64" ^ 2):sum():item()
+        end
+        print(math.min(table.unpack(in_rows)) == 0, done.loss, sum)
+      end]]):format(scratch.write("answers.jsonl", table.concat(lines, "\n")),
+      scratch.path("cache")))
+    local function results(command)
+      local status, output, errors = process.run(command, nil, mpi.ENVIRONMENT)
+      assert.equal(0, status, errors)
+      local has_none, loss, sum = output:match("^(%S+)%s+(%S+)%s+(%S+)")
+      assert.equal("true", has_none)
+      return tonumber(loss), tonumber(sum)
+    end
+    local loss, sum = results({ ROPER, script })
+    assert.is_true(loss > 1)
+    local other_loss, other_sum = results(mpi.command(3, ROPER, script))
+    assert.near(loss, other_loss, 1e-5)
+    assert.near(sum, other_sum, 1e-4)
+  end)
+
   mpi.it("resumes a checkpoint with another number of ranks", function()
     local alone = begin("1", nil, "steps=30")
     local run = begin("2", 2, "steps=20")

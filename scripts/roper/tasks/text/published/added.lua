@@ -1,6 +1,7 @@
 --- Added tokens of a published tokenizer, such as <|endoftext|>: they are found in a text before it
 --- is divided into words.
 local core = require "roper.core"
+local fields = require "roper.tasks.text.published.fields"
 
 local M = {}
 
@@ -111,7 +112,7 @@ end
 --- Reads the added tokens of a tokenizer.
 ---
 --- Errors: an entry without a text or an id; one that is only a whole word.
----@param given any the field `added_tokens` of tokenizer.json
+---@param given table the content of tokenizer.json
 ---@param normalize fun(text: string): string
 ---@param where string the start of messages
 ---@return AddedTokens raw those that are found before the text is normalized
@@ -119,19 +120,22 @@ end
 ---@return table<integer, string> texts by id
 function M.read(given, normalize, where)
   local raw, normalized, texts = {}, {}, {}
-  for _, entry in ipairs(type(given) == "table" and given or {}) do
+  for _, entry in ipairs(fields.objects(given, "added_tokens", where)) do
+    local function has(field)
+      return fields.boolean(entry, field, where .. ": added_tokens")
+    end
     local text, id = entry.content, entry.id
     if type(text) ~= "string" or text == "" or math.type(id) ~= "integer" or id < 0 then
       error(("%s: added_tokens: expected a content and an id, got %s"):format(where,
         core.json_encode(entry)), 0)
-    elseif entry.single_word == true then
+    elseif has "single_word" then
       error(("%s: added_tokens: single_word = true, of %s, is not supported"):format(where,
         core.json_encode(text)), 0)
     end
     texts[id] = text
-    table.insert(entry.normalized == true and normalized or raw, { id = id,
-      text = entry.normalized == true and normalize(text) or text, lstrip = entry.lstrip == true,
-      rstrip = entry.rstrip == true })
+    local is_normalized = has "normalized"
+    table.insert(is_normalized and normalized or raw, { id = id, lstrip = has "lstrip",
+      text = is_normalized and normalize(text) or text, rstrip = has "rstrip" })
   end
   return M.new(raw), M.new(normalized), texts
 end

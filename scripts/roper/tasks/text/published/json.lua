@@ -3,6 +3,7 @@
 --- Whatever it does not know, it refuses by name.
 local added = require "roper.tasks.text.published.added"
 local core = require "roper.core"
+local fields = require "roper.tasks.text.published.fields"
 local files = require "roper.system.file"
 local merges = require "roper.tasks.text.published.merges"
 local normalize = require "roper.tasks.text.published.normalize"
@@ -19,10 +20,6 @@ local M = {}
 ---@field adds_space boolean a space is added before a text
 local Tokenizer = {}
 Tokenizer.__index = Tokenizer
-
-local function refuse(where, field, value, expected)
-  error(("%s: %s: expected %s, got %s"):format(where, field, expected, core.json_encode(value)), 0)
-end
 
 -- The bytes that characters stand for in the vocabulary of GPT-2: printable characters stand for
 -- themselves, those from U+0100 on for the other bytes in their order.
@@ -55,31 +52,33 @@ end
 -- Adds the ids of a template to `begin` and `finish`.
 local function read_template(self, given, where)
   local list, is_after = self.begin, false
-  for _, item in ipairs(given.single or {}) do
-    local token = item.SpecialToken and given.special_tokens
-      and given.special_tokens[item.SpecialToken.id]
+  local known = fields.object(given.special_tokens)
+  for _, item in ipairs(fields.objects(given, "single", where)) do
+    local token = fields.object(known[fields.object(item.SpecialToken).id or ""])
     if item.Sequence and not is_after then
       list, is_after = self.finish, true
-    elseif token and type(token.ids) == "table" then
+    elseif type(token.ids) == "table" then
       table.move(token.ids, 1, #token.ids, #list + 1, list)
     else
-      refuse(where, "TemplateProcessing", item, "a special token, or the sequence once")
+      fields.refuse(where, "TemplateProcessing", item, "a special token, or the sequence once")
     end
   end
 end
 
 -- Reads the field post_processor.
 local function read_processor(self, given, where)
-  if given == nil or given == core.json_null or given.type == "ByteLevel" then
+  local kind = fields.object(given).type
+  if given == nil or given == core.json_null or kind == "ByteLevel" then
     return
-  elseif given.type == "Sequence" then
-    for _, step in ipairs(given.processors or {}) do
+  elseif kind == "Sequence" then
+    for _, step in ipairs(fields.objects(given, "processors", where)) do
       read_processor(self, step, where)
     end
-  elseif given.type == "TemplateProcessing" then
+  elseif kind == "TemplateProcessing" then
     read_template(self, given, where)
   else
-    refuse(where, "post_processor", given.type, "one of ByteLevel, Sequence, TemplateProcessing")
+    fields.refuse(where, "post_processor", kind or given,
+      "one of ByteLevel, Sequence, TemplateProcessing")
   end
 end
 
@@ -153,11 +152,11 @@ function M.new(path)
   if type(model) ~= "table" then
     error(where .. ": expected a tokenizer.json with a model", 0)
   elseif model.type ~= "BPE" and not (model.type == nil and model.merges) then
-    refuse(where, "model", model.type or core.json_null, "BPE")
+    fields.refuse(where, "model", model.type, "BPE")
   end
   for _, field in ipairs { "truncation", "padding" } do
     if given[field] ~= nil and given[field] ~= core.json_null then
-      refuse(where, field, given[field], "null")
+      fields.refuse(where, field, given[field], "null")
     end
   end
   local of_bytes = split.is_of_bytes(given.pre_tokenizer, where)
@@ -166,10 +165,15 @@ function M.new(path)
   self.merges = merges.new(model, spell, of_bytes and "." or utf8.charpattern, where)
   self.normalize = normalize.new(given.normalizer, where)
   self.split = split.new(given.pre_tokenizer, where)
-  self.raw, self.normalized, self.texts = added.read(given.added_tokens, self.normalize, where)
+  self.raw, self.normalized, self.texts = added.read(given, self.normalize, where)
   read_processor(self, given.post_processor, where)
   self.words = words_of(model, self.texts, of_bytes, spell)
     or error(where .. ": expected at most 16,777,216 tokens", 0)
+  for _, id in ipairs(tables.joined(self.begin, self.finish)) do
+    if not self.words[math.type(id) == "integer" and id + 1] then
+      fields.refuse(where, "TemplateProcessing", id, "ids of tokens")
+    end
+  end
   self.adds_space = split.adds_space(given.pre_tokenizer)
     or not of_bytes and self.normalize "a" ~= "a"
   self.is_cut = not of_bytes and divides_at_spaces(self)

@@ -1,6 +1,7 @@
 --- Byte-pair encoding (Sennrich et al. 2016) with the merges of a published tokenizer: the pair of
 --- neighbours with the lowest rank is joined, the leftmost first, until no pair can be.
 local core = require "roper.core"
+local fields = require "roper.tasks.text.published.fields"
 
 local M = {}
 
@@ -52,7 +53,7 @@ end
 -- Reads the vocabulary and the merges.
 local function read(self, given, spell, fail)
   for token, id in pairs(given.vocab) do
-    if math.type(id) ~= "integer" or id < 0 or id >= 1 << 31 then
+    if type(token) ~= "string" or math.type(id) ~= "integer" or id < 0 or id >= 1 << 31 then
       fail(("vocab: expected an id for each token, got %s"):format(core.json_encode(id)))
     end
     self.ids[spell(token)] = id
@@ -102,10 +103,11 @@ function M.new(given, spell, symbol, where)
         core.json_encode(given[field])))
     end
   end
+  local model = where .. ": model"
   local self = setmetatable({ ids = {}, ranks = {}, results = {}, kept = {}, count = 0,
-    symbol = symbol, takes_whole = given.ignore_merges == true,
-    fuses = given.fuse_unk == true }, Merges)
-  self.bytes = given.byte_fallback == true and bytes_of(given.vocab, fail) or nil
+    symbol = symbol, takes_whole = fields.boolean(given, "ignore_merges", model),
+    fuses = fields.boolean(given, "fuse_unk", model) }, Merges)
+  self.bytes = fields.boolean(given, "byte_fallback", model) and bytes_of(given.vocab, fail) or nil
   if type(given.unk_token) == "string" then
     self.unknown = given.vocab[given.unk_token]
       or fail(("unk_token: expected a token of vocab, got %s"):format(

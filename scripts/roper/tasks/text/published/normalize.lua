@@ -1,17 +1,11 @@
 --- Changes of a text before it is divided, the `normalizer` of a published tokenizer.
 local core = require "roper.core"
+local fields = require "roper.tasks.text.published.fields"
 local nfc = require "roper.tasks.text.published.nfc"
 local split = require "roper.tasks.text.published.split"
 local tables = require "roper.base.tables"
 
 local M = {}
-
--- The text of a field.
-local function text_of(given, field, where)
-  return type(given[field]) == "string" and given[field]
-    or error(("%s: %s: expected a text, got %s"):format(where, field,
-      core.json_encode(given[field])), 0)
-end
 
 local MAKE = {} -- functions of the object, the start of messages and `new`
 
@@ -20,12 +14,12 @@ function MAKE.NFC()
 end
 
 function MAKE.Prepend(given, where)
-  local start = text_of(given, "prepend", where)
+  local start = fields.text(given, "prepend", where)
   return function(text) return text ~= "" and start .. text or text end
 end
 
 function MAKE.Replace(given, where)
-  local pattern, content = split.pattern(given.pattern, where), text_of(given, "content", where)
+  local pattern, content = split.pattern(given.pattern, where), fields.text(given, "content", where)
   return function(text)
     local parts = pattern:split(text)
     for i = 2, #parts, 2 do
@@ -36,7 +30,9 @@ function MAKE.Replace(given, where)
 end
 
 function MAKE.Sequence(given, where, new)
-  local steps = tables.map(given.normalizers or {}, function(step) return new(step, where) end)
+  local steps = tables.map(fields.objects(given, "normalizers", where), function(step)
+    return new(step, where)
+  end)
   return function(text)
     for _, step in ipairs(steps) do
       text = step(text)
@@ -58,8 +54,8 @@ function M.new(given, where)
   local kind = type(given) == "table" and given.type
   local make = MAKE[kind]
   if not make then
-    error(("%s: normalizer: expected one of %s, got %s"):format(where,
-      table.concat(tables.keys(MAKE), ", "), core.json_encode(kind or given)), 0)
+    fields.refuse(where, "normalizer", kind or given, "one of "
+      .. table.concat(tables.keys(MAKE), ", "))
   end
   return make(given, ("%s: %s"):format(where, kind), M.new)
 end

@@ -1,5 +1,6 @@
 --- Division of a text into words, the `pre_tokenizer` of a published tokenizer.
 local core = require "roper.core"
+local fields = require "roper.tasks.text.published.fields"
 local patterns = require "roper.tasks.text.published.pattern"
 local tables = require "roper.base.tables"
 
@@ -98,16 +99,17 @@ function M.pattern(given, where)
   elseif type(object.String) == "string" and object.String ~= "" then
     return setmetatable({ text = object.String }, Plain)
   end
-  error(("%s: pattern: expected a String or a Regex, got %s"):format(where,
-    core.json_encode(given)), 0)
+  fields.refuse(where, "pattern", given, "a String or a Regex")
 end
 
 local MAKE = {} -- functions of the object, the start of messages and `new`
 
 function MAKE.ByteLevel(given, where)
-  local words = given.use_regex ~= false and by(patterns.compile(GPT2, where), "Isolated", false)
+  local words = fields.boolean(given, "use_regex", where, true)
+    and by(patterns.compile(GPT2, where), "Isolated", false)
+  local adds_space = fields.boolean(given, "add_prefix_space", where)
   return function(text)
-    if given.add_prefix_space == true and text:sub(1, 1) ~= " " then
+    if adds_space and text:sub(1, 1) ~= " " then
       text = " " .. text
     end
     return words and words(text) or { text }
@@ -115,22 +117,29 @@ function MAKE.ByteLevel(given, where)
 end
 
 function MAKE.Split(given, where)
-  if not BEHAVIORS[given.behavior] then
-    error(("%s: behavior: expected one of %s, got %s"):format(where,
-      table.concat(tables.keys(BEHAVIORS), ", "), core.json_encode(given.behavior)), 0)
-  end
-  return by(M.pattern(given.pattern, where), given.behavior, given.invert == true)
+  return by(M.pattern(given.pattern, where),
+    fields.choice(given, "behavior", tables.keys(BEHAVIORS), where),
+    fields.boolean(given, "invert", where))
 end
 
 function MAKE.Digits(given, where)
   return by(patterns.compile("\\p{N}", where),
-    given.individual_digits == true and "Isolated" or "Contiguous", false)
+    fields.boolean(given, "individual_digits", where) and "Isolated" or "Contiguous", false)
 end
 
-function MAKE.Metaspace(given)
-  local space = type(given.replacement) == "string" and given.replacement or M.SPACE
-  local scheme = given.prepend_scheme or given.add_prefix_space == false and "never" or "always"
-  local words = given.split ~= false
+-- Before which parts of a text Metaspace adds a space: always, first or never.
+local function scheme_of(given, where)
+  return fields.choice(given, "prepend_scheme", { "always", "first", "never" }, where,
+    fields.boolean(given, "add_prefix_space", where, true) and "always" or "never")
+end
+
+function MAKE.Metaspace(given, where)
+  local space = fields.text(given, "replacement", where)
+  if utf8.len(space) ~= 1 then
+    fields.refuse(where, "replacement", space, "one character")
+  end
+  local scheme = scheme_of(given, where)
+  local words = fields.boolean(given, "split", where, true)
     and by(setmetatable({ text = space }, Plain), "MergedWithNext", false)
   return function(text, is_first)
     text = text:gsub(" ", (space:gsub("%%", "%%%%")))
@@ -143,7 +152,7 @@ function MAKE.Metaspace(given)
 end
 
 function MAKE.Sequence(given, where, new)
-  local steps = tables.map(given.pretokenizers or {}, function(step)
+  local steps = tables.map(fields.objects(given, "pretokenizers", where), function(step)
     return new(step, where)
   end)
   return function(text, is_first)
@@ -174,8 +183,8 @@ function M.new(given, where)
   local kind = type(given) == "table" and given.type
   local make = MAKE[kind]
   if not make then
-    error(("%s: pre_tokenizer: expected one of %s, got %s"):format(where,
-      table.concat(tables.keys(MAKE), ", "), core.json_encode(kind or given)), 0)
+    fields.refuse(where, "pre_tokenizer", kind or given, "one of "
+      .. table.concat(tables.keys(MAKE), ", "))
   end
   return make(given, ("%s: %s"):format(where, kind), M.new)
 end
@@ -210,8 +219,8 @@ end
 ---@return boolean yes
 function M.adds_space(given)
   for _, step in ipairs(steps_of(given)) do
-    if step.add_prefix_space == true or step.type == "Metaspace" and step.prepend_scheme ~= "never"
-      and step.add_prefix_space ~= false then
+    if step.type == "Metaspace" and scheme_of(step, "") ~= "never"
+      or step.type == "ByteLevel" and fields.boolean(step, "add_prefix_space", "") then
       return true
     end
   end

@@ -1,5 +1,5 @@
--- Writing models in Hugging Face's layout. tests/fixtures/published/agree.py compares exported
--- models with transformers; here, what is exported from its files must equal them.
+-- Writing models in Hugging Face's layout. tests/pytorch/published.lua compares exported models
+-- with transformers; here, what is exported from its files must equal them.
 
 local core = require("roper.core")
 local files = require("roper.system.file")

@@ -76,6 +76,36 @@ describe("a run from a published model", function()
     assert.matches("layers.2.attention.key.weight [8, 16]", note, 1, true)
   end)
 
+  it("takes the positions that a model with learned embeddings has too", function()
+    os.execute(("rm -rf '%s'"):format(folder))
+    roper.seed(4)
+    roper.export(roper.nn.Transformer({ vocabulary = 330, d_model = 16, heads = 4, layers = 1,
+      logits_bias = "none", activation = "gelu_tanh", position = "learned", length = 12 }), folder)
+    files.write(folder .. "/tokenizer.json", files.read(TOKENIZERS .. "mistral.json"))
+    local config_there = files.decode(folder .. "/config.json")
+    config_there.eos_token_id = 2
+    files.write(folder .. "/config.json", core.json_encode(config_there))
+    local there = roper.import(folder).layers[1].attention.position.table
+    for _, length in ipairs({ 9, 12, 20 }) do
+      local config = origin.complete(configure({ length = length }))
+      local model = experiment.build(config).model
+      local position_table = model.layers[1].attention.position.table
+      local before = position_table:detach():clone()
+      local found, note = origin.load(config, model)
+      local here, count = position_table:size(1), math.min(position_table:size(1), 12)
+      assert.same({}, found.new)
+      assert.equal(0, models.difference(position_table:narrow(1, 1, count),
+        there:narrow(1, 1, count)))
+      if here > 12 then
+        assert.equal(0, models.difference(position_table:narrow(1, 13, here - 12),
+          before:narrow(1, 13, here - 12)))
+      end
+      assert.equal(here ~= 12, note:find(("; in part: layers.1.attention.position.table "
+        .. "(positions 0 to %d; 12 there, %d here)"):format(count - 1, here), 1, true) ~= nil)
+      assert.equal(here == 12 and 0 or 1, #found.partly)
+    end
+  end)
+
   it("is identified by the weights of the model", function()
     local first = origin.complete(configure())
     assert.matches("^model weights %x+$", first.origin)

@@ -107,6 +107,24 @@ describe("the tokenizer of a tokenizer.json", function()
       .. "MergedWithPrevious, Removed, got \"Other\"", "llama2", function(content)
         content.pre_tokenizer = { type = "Split", pattern = { String = "a" }, behavior = "Other" }
       end)
+    refused("Metaspace: prepend_scheme: expected one of always, first, never, got \"last\"",
+      "mistral", function(content) content.pre_tokenizer.prepend_scheme = "last" end)
+  end)
+
+  it("refuses fields of another type, and ids that no token has", function()
+    refused("Sequence: normalizers: expected a list of objects, got {\"a\": 1}", "llama2",
+      function(content) content.normalizer.normalizers = { a = 1 } end)
+    refused("added_tokens: expected a list of objects, got [1]", "llama2",
+      function(content) content.added_tokens = { 1 } end)
+    refused("post_processor: expected one of ByteLevel, Sequence, TemplateProcessing, got 1",
+      "llama2", function(content) content.post_processor = 1 end)
+    refused("Metaspace: split: expected true or false, got \"no\"", "mistral",
+      function(content) content.pre_tokenizer.split = "no" end)
+    refused("Metaspace: replacement: expected one character, got \"\"", "mistral",
+      function(content) content.pre_tokenizer.replacement = "" end)
+    refused("TemplateProcessing: expected ids of tokens, got 999", "llama2", function(content)
+      content.post_processor.special_tokens["<s>"].ids = { 999 }
+    end)
   end)
 
   it("refuses damaged files", function()
