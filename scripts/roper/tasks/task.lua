@@ -1,6 +1,7 @@
 --- The class of all tasks. A task draws its problems or rows from a source (`roper.tasks.source`).
 local arguments = require "roper.options.arguments"
 local arity = require "roper.options.arity"
+local beyond = require "roper.tasks.beyond"
 local core = require "roper.core"
 local format = require "roper.text.format"
 local options_of = require "roper.options.rows"
@@ -64,13 +65,15 @@ end
 
 local BATCH <const> = options_of.define("BatchOptions", {
   { "answers", "boolean", false, "also return `is_answer`" },
+  { "beyond", "task?", nil, "the task of a training, of the same kind: also return `is_answer` and "
+    .. "`is_beyond`" },
 })
 
 --- Draws new rows of tokens. Each row is filled with problems; the last one may be truncated. For
 --- text, each epoch draws all rows in a new order, without replacement.
 ---
 --- Errors: a number of rows below 1 or above 2^24; a text without files, or shorter than a row; the
---- option `answers` for a text.
+--- options `answers` and `beyond` for a text; `beyond` of another kind.
 ---
 ---     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
 ---     > tokens, is_answer = task:batch(2, {answers = true})
@@ -78,21 +81,35 @@ local BATCH <const> = options_of.define("BatchOptions", {
 ---     "?d=72+31; 2e0+1e0+0e0==3e0 and"
 ---     > is_answer:shape()
 ---     {2, 30}
+---     > long = roper.tasks.copy{letters = 20, length = 100}
+---     > options = {beyond = roper.tasks.copy{letters = 10, length = 50}}
+---     > tokens, is_answer, is_beyond = long:batch(4, options)
+---     > is_answer:sum():item() > is_beyond:sum():item()
+---     true
 ---@param rows integer at least 1
 ---@param options? BatchOptions
 ---@return tensor tokens [rows, length], int32 ids
 ---@return tensor? is_answer [rows, length], int32: 1 for tokens of an answer, including its stop
 ---   character, 0 for the others; if the task has targets, 1 for targets of an answer
+---@return tensor? is_beyond [rows, length], int32: 1 for tokens of answers that are larger than any
+---   of the task `beyond`: of problems that it could not pose or, if the tasks differ only in
+---   `length`, at positions beyond its rows
 function task:batch(rows, options)
   local source = sources.with(self, "batch")
   arguments.check("task:batch", "rows", { smallest = 1, largest = MOST_ROWS }, rows)
   local o = options_of.check("task:batch", options, BATCH)
-  if o.answers and not self:has_answers() then
+  if (o.answers or o.beyond) and not self:has_answers() then
     sources.with_problems(self, "batch")
+  elseif o.beyond and o.beyond:name() ~= self:name() then
+    error(("task:batch: option beyond: expected a task of the kind %s, got %s"):format(self:name(),
+      o.beyond:name()), 2)
   end
   local tokens, is_answer, counter = source:batch(rows, self.seed, self.counter)
+  local is_beyond = o.beyond and beyond.mark(o.beyond, self, tokens, is_answer)
   self.counter = counter -- an error or Ctrl-C before leaves the task as it was
-  if o.answers then
+  if is_beyond then
+    return tokens, is_answer, is_beyond
+  elseif o.answers then
     return tokens, is_answer
   end
   return tokens

@@ -107,8 +107,8 @@ function M.solve(model, task, options)
 end
 
 -- Adds the predictions of the model on a batch to the sums.
-local function add(sums, model, task, rows)
-  local tokens, is_answer = task:batch(rows, { answers = true })
+local function add(sums, model, task, rows, beyond)
+  local tokens, is_answer, is_beyond = task:batch(rows, { answers = true, beyond = beyond })
   local nats, sources = task:explain(tokens)
   local last = tokens:size(2) - 1
   local function targets_of(x)
@@ -121,6 +121,11 @@ local function add(sums, model, task, rows)
   local right = (logits:argmax(3) - 1):eq(targets) * counted
   local loss = core.cross_entropy(logits, targets, { reduction = "none" }):to "float64"
   counted = counted:to "float64"
+  if is_beyond then
+    is_beyond = targets_of(is_beyond)
+    sums.beyond_right = sums.beyond_right + (right * is_beyond):sum():item()
+    sums.beyond = sums.beyond + is_beyond:sum():item()
+  end
   sums.right = sums.right + right:sum():item()
   sums.answers = sums.answers + counted:sum():item()
   sums.tokens = sums.tokens + rows * last
@@ -148,11 +153,14 @@ local ANSWERS <const> = options_of.define("AnswersOptions", {
   { "sequences", "size", 64 },
   { "seed", "integer", 1, "of the sequences" },
   { "batch", "size", 32, "sequences per forward pass" },
+  { "beyond", "task?", nil, "the task of the training, for `accuracy_beyond`" },
   { "heartbeat", "function?", nil, "called after each batch", type = "fun()" },
 })
 
 ---@class Answers
 ---@field accuracy number share of answer tokens predicted correctly, from 0 to 1
+---@field accuracy_beyond? number the same over tokens of answers that are larger than any of the
+---   task `beyond`, as `task:batch` marks them; nil if there are none
 ---@field loss number nats per token
 ---@field loss_answers number nats per token of answers
 ---@field loss_questions? number nats per token outside answers, if there are any
@@ -182,11 +190,11 @@ function M.answers(model, task, options)
   arguments.check("answers", "model", "module", model, "task", "task", task)
   local o = options_of.check("answers", options, ANSWERS)
   local fresh = M.fresh(task, o.seed)
-  local sums = { right = 0, answers = 0, tokens = 0, loss = 0, answer_loss = 0,
-    by_distance = {} }
+  local sums = { right = 0, answers = 0, beyond_right = 0, beyond = 0, tokens = 0, loss = 0,
+    answer_loss = 0, by_distance = {} }
   scoped.without_training(model, function()
     for first = 1, o.sequences, o.batch do
-      add(sums, model, fresh, math.min(o.batch, o.sequences - first + 1))
+      add(sums, model, fresh, math.min(o.batch, o.sequences - first + 1), o.beyond)
       if o.heartbeat then
         o.heartbeat()
       end
@@ -205,6 +213,7 @@ function M.answers(model, task, options)
     floor = fresh:floor()
   end
   return { accuracy = sums.right / sums.answers,
+    accuracy_beyond = sums.beyond > 0 and sums.beyond_right / sums.beyond or nil,
     loss = sums.loss / sums.tokens, loss_answers = sums.answer_loss / sums.answers,
     loss_questions = of_others(sums.loss, sums.answer_loss),
     floor = floor, floor_answers = sums.answer_floor and sums.answer_floor / sums.answers,
@@ -219,7 +228,9 @@ local LONGER <const> = options_of.define("LongerOptions", {
   { "problems", "size", 128 },
 })
 
---- Evaluates a model on longer problems than those it was trained on.
+--- Evaluates a model on longer problems than those it was trained on. Rows of a task with longer
+--- problems also contain problems, or positions, of the trained size: `accuracy` averages over all,
+--- `accuracy_beyond` over the others.
 ---
 --- Errors: an option is unknown; the task refuses the changes.
 ---
@@ -235,7 +246,8 @@ local LONGER <const> = options_of.define("LongerOptions", {
 ---@param longer table[] changes of the task's options, such as {letters = 26}
 ---@param options? LongerOptions
 ---@return table[] found for each change: name, such as "letters=26"; solved, and problems, none of
----   which the training task could pose; accuracy, loss and floor as in `answers`
+---   which `task` could pose; accuracy, accuracy_beyond (by default beyond `task`), loss and floor
+---   as in `answers`
 function M.longer(model, task, longer, options)
   arguments.check("longer", "model", "module", model, "task", "task", task,
     "longer", "table", longer)
@@ -243,11 +255,13 @@ function M.longer(model, task, longer, options)
   local list = {}
   for i, changes in ipairs(longer) do
     local changed = M.fresh(task, o.seed, changes)
-    local solved = M.solve(model, changed, { problems = o.problems, seed = o.seed, beyond = task })
+    local solved = M.solve(model, changed, { problems = o.problems, seed = o.seed,
+      beyond = task })
     local found = M.answers(model, changed, { sequences = o.sequences, seed = o.seed,
-      batch = o.batch, heartbeat = o.heartbeat })
+      batch = o.batch, beyond = o.beyond or task, heartbeat = o.heartbeat })
     list[i] = { name = tables.text(changes), solved = solved, problems = o.problems,
-      accuracy = found.accuracy, loss = found.loss, floor = found.floor }
+      accuracy = found.accuracy, accuracy_beyond = found.accuracy_beyond, loss = found.loss,
+      floor = found.floor }
   end
   return list
 end

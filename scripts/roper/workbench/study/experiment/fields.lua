@@ -65,7 +65,8 @@ end
 M.MODEL = M.of_options("TransformerOptions", { "d_model", "layers", "heads", "d_ff", "norm",
   "rms_norm", "activation", "tied_embeddings", "dropout", "recompute", "kv_heads", "attention_bias",
   "feed_forward_bias", "logits_bias", "norm_epsilon", "embedding_scale", "parallel_residual",
-  "head_dim", "qk_norm", "attention_scale", "attention_softcap", "logits_softcap" })
+  "head_dim", "qk_norm", "attention_scale", "attention_softcap", "logits_softcap",
+  "short_convolution" })
 
 ---@type Field[]
 local COMMON <const> = tables.joined(

@@ -121,16 +121,13 @@ end
 ---@return ReportFigure[]
 function M.lengths(view)
   local figures = {}
-  for _, base in ipairs(view.summary.measures) do
-    local columns = tables.map(view.summary.measures, function(measure)
-      return (measure == base or measure.base == base) and measure or nil
-    end)
-    table.sort(columns, function(a, b) return (a.times or 1) < (b.times or 1) end)
+  for _, group in ipairs(measures.by_length(view.summary.measures)) do
+    local base, columns = group.base, group.columns
     local times = tables.map(columns, function(measure) return measure.times or 1 end)
     local part = columns[2]
       and part_of(length_curves(view, columns), { group = 1, broken = 0 }, "run")
-    figures[#figures + 1] = part and { name = base.name .. "-by-length", y = base.title,
-      title = base.title:gsub("^%l", string.upper) .. " by length",
+    figures[#figures + 1] = part and { name = base.name:gsub("_", "-") .. "-by-length",
+      y = base.title, title = base.title:gsub("^%l", string.upper) .. " by length",
       x = "times the length in training",
       low = base.low, high = base.high, parts = { part }, lengths = times,
       is_log = times[#times] / times[1] >= WIDE, bands_first = true } or nil

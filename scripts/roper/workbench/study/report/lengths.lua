@@ -1,6 +1,7 @@
 --- Tables of measures by the length of problems or rows, with a row for each method.
 local curve = require "roper.workbench.study.report.curve"
 local d = require "roper.text.document"
+local measures = require "roper.workbench.study.run.measures"
 local number = require "roper.workbench.study.report.number"
 local summaries = require "roper.workbench.study.report.summary"
 local tables = require "roper.base.tables"
@@ -19,11 +20,9 @@ end
 
 return function(view)
   local tree, summary = {}, view.summary
-  for _, base in ipairs(summary.measures) do
-    local columns = tables.map(summary.measures, function(measure)
-      return (measure == base or measure.base == base) and measure or nil
-    end)
-    tree[#tree + 1] = columns[2] and {
+  for _, group in ipairs(measures.by_length(summary.measures)) do
+    local base, columns = group.base, group.columns
+    tree[#tree + 1] = {
       d.table { class = "longer", caption = base.title:gsub("^%l", string.upper) .. " by length",
         head = tables.joined({ "times the length" },
           tables.map(columns, function(measure) return ("%g"):format(measure.times or 1) end)),
@@ -39,7 +38,7 @@ return function(view)
         summary.baseline and { " + and −: above and below ", d.styled("name", summary.baseline),
           (", with p < %g corrected for the number of methods, but not of lengths; other "
             .. "differences are not significant."):format(summaries.LEVEL) } }, "note"),
-    } or nil
+    }
   end
   return #tree > 0 and tree or nil
 end

@@ -77,8 +77,8 @@ end
 
 -- The measures at the length in training and at others.
 local function lengths(sweep)
-  return each(sweep, { "times", "name", "problems", "solved", "accuracy", "loss", "perplexity",
-    "bits_per_byte" }, function(trial)
+  return each(sweep, { "times", "name", "problems", "solved", "accuracy", "accuracy_beyond", "loss",
+    "perplexity", "bits_per_byte" }, function(trial)
     local result = trial.run.result
     local longer = result and result.longer or {}
     return longer[1] and tables.joined({ { times = 1, problems = result.problems,

@@ -68,7 +68,7 @@ end
 ---@return table found as from `problems.measure` or `language.predict`
 function M.run(run, which, config)
   local model, own = require("roper.workbench.study.run.runs").model(run, which)
-  local parts = { model = model, task = task_of(config, run, own) }
+  local parts = { model = model, task = task_of(config, run, own), trained = own }
   local measure = own:has_problems() and problems.measure or language.predict
   return (scoped.with_matmul_precision(config.matmul_precision or "float32", function()
     return measure(config, parts, function() end)

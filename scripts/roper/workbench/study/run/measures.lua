@@ -16,6 +16,7 @@ local M = {}
 ---@field sign integer 1 if larger values are better, -1 if smaller values are
 ---@field kind? "problems"|"text" the tasks that have it; by default both
 ---@field by_length? "problems"|"text" the tasks that also have it for longer problems or rows
+---@field is_beyond? boolean true if only longer problems have it
 ---@field in_table? boolean true for a column of the study's table
 ---@field is_brief? boolean true if a terminal shows differences in it
 ---@field legend? string below the study's table
@@ -88,7 +89,12 @@ M.ALL = {
   { name = "accuracy", title = "accuracy", digits = 4, length_digits = 3, sign = 1,
     kind = "problems", by_length = "problems", low = 0, high = 1,
     legend = "share of answer tokens predicted correctly",
-    length_legend = "Answer tokens of problems" },
+    length_legend = "All answer tokens of rows with problems" },
+  { name = "accuracy_beyond", title = "accuracy beyond the trained size", digits = 4,
+    length_digits = 3, sign = 1, kind = "problems", by_length = "problems", is_beyond = true,
+    low = 0, high = 1,
+    length_legend = "Only the answer tokens of problems, or at positions, larger than any in "
+      .. "training, of rows with problems" },
   { name = "loss", title = "loss", digits = 4, sign = -1, in_table = true, is_brief = true,
     legend = "nats per token on held-out sequences",
     curve = { field = "test_loss", title = "Loss on test sequences", y = "loss in nats per token" },
@@ -152,26 +158,53 @@ local function at_length(base, times)
   return measure
 end
 
+-- Adds the measures by length of a result.
+local function note_lengths(seen, kind, longer)
+  for _, entry in ipairs(longer) do
+    for _, base in ipairs(M.ALL) do
+      if entry.times and base.by_length == kind and (entry[base.name] or not base.is_beyond) then
+        seen[base] = seen[base] or {}
+        seen[base][entry.times] = true
+      end
+    end
+  end
+end
+
 --- Returns the measures that the runs of a sweep have, including measures by length for each length
 --- at which a finished run was measured.
 function M.of(trials)
-  local kinds, seen, list = { problems = #trials == 0 }, { problems = {}, text = {} }, {}
+  local kinds, seen, list = { problems = #trials == 0 }, {}, {}
   for _, trial in ipairs(trials) do
     local kind = M.kind(trial.run)
     kinds[kind] = true
-    for _, entry in ipairs(trial.run.status == "finished" and trial.run.result.longer or {}) do
-      seen[kind][entry.times or false] = true
-    end
+    note_lengths(seen, kind, trial.run.status == "finished" and trial.run.result.longer or {})
   end
   for _, measure in ipairs(M.ALL) do
-    list[#list + 1] = (not measure.kind or kinds[measure.kind]) and measure or nil
+    local has_kind = not measure.kind or kinds[measure.kind]
+    list[#list + 1] = has_kind and not measure.is_beyond and measure or nil
   end
   for _, base in ipairs(M.ALL) do
-    for _, times in ipairs(tables.keys(seen[base.by_length] or {})) do
-      list[#list + 1] = times and at_length(base, times) or nil
+    for _, times in ipairs(tables.keys(seen[base] or {})) do
+      list[#list + 1] = at_length(base, times)
     end
   end
   return list
+end
+
+--- Returns the measures by length of a list from `of`, grouped by the measure that they belong to.
+---@param list Measure[]
+---@return table[] groups {base, columns: the measure at each length, in ascending order}
+function M.by_length(list)
+  local groups = {}
+  for _, base in ipairs(M.ALL) do
+    local columns = tables.map(list, function(measure)
+      return (measure == base or measure.base == base) and measure or nil
+    end)
+    table.sort(columns, function(a, b) return (a.times or 1) < (b.times or 1) end)
+    groups[#groups + 1] = columns[1] and columns[#columns].base
+      and { base = base, columns = columns } or nil
+  end
+  return groups
 end
 
 --- Returns the measure by which methods are compared: the one that the files of all experiments
@@ -230,11 +263,14 @@ function M.line(result, is_brief)
     return ("loss %s, perplexity %s, %s bits per byte"):format(number("%.4f", result.loss),
       number("%.2f", result.perplexity), number("%.4f", result.bits_per_byte))
   end
-  local chance = result.chance and (" (chance %.3f)"):format(result.chance) or ""
+  local about = result.chance and { ("chance %.3f"):format(result.chance) } or {}
+  about[#about + 1] = result.accuracy_beyond
+    and ("beyond the trained size %.3f"):format(result.accuracy_beyond) or nil
+  about = about[1] and (" (%s)"):format(table.concat(about, ", ")) or ""
   return ("%d of %d solved by sampling%s, loss %s (floor %s)"):format(result.solved,
     result.problems, is_brief and ""
       or (", %d by greedy decoding, accuracy on answers %s%s"):format(result.solved_greedy,
-        number("%.3f", result.accuracy), chance),
+        number("%.3f", result.accuracy), about),
     number("%.4f", result.loss), M.floor(result.test_floor))
 end
 

@@ -10,8 +10,10 @@ local of_experiment = require "roper.workbench.study.experiment.published"
 local published = require "roper.model.published"
 local configuration = require "roper.workbench.study.experiment.configuration"
 local sweep_file = require "roper.workbench.study.run.sweep_file"
+local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
 local tensor_file = require "roper.tensor.file"
+local traverse = require "roper.model.traverse"
 
 local M = {}
 
@@ -215,14 +217,41 @@ local function described(name, tensor)
   return ("%s [%s]"):format(name, table.concat(tensor:shape(), ", "))
 end
 
+-- The tensors of a model with a row for each position. A prefix of them fits any number of tokens.
+local function position_tables(model)
+  local found = {}
+  traverse.walk(model, function(_, value)
+    if schemes.is_scheme(value) and value.name == "learned" then
+      found[value.table] = true
+    end
+  end)
+  return found
+end
+
+-- The parts of two tensors that are copied, and a note if they are not the whole; nil if none are.
+local function common(name, here, there, has_positions)
+  if not there or there:dtype() ~= here:dtype() then
+    return nil
+  end
+  local own, other = here:shape(), there:shape()
+  if table.concat(own, " ") == table.concat(other, " ") then
+    return { here, there }
+  elseif has_positions and #other == 2 and own[2] == other[2] then
+    local count = math.min(own[1], other[1])
+    return { here:detach():narrow(1, 1, count), there:narrow(1, 1, count) },
+      ("%s (positions 0 to %d; %d there, %d here)"):format(name, count - 1, other[1], own[1])
+  end
+end
+
 --- Copies the weights of a configuration's origin into a model: every parameter that both have with
---- the same shape and type.
+--- the same shape and type, and of learned position embeddings the positions that both have.
 ---
 --- Errors: the weights are others than when the configuration was made; no parameter fits.
 ---@param config table from `complete`
 ---@param model Module
 ---@return table about from, origin; taken: names of parameters; new: those that only the model
----   has; unused: those that only the origin has, with their shapes
+---   has; unused: those that only the origin has, with their shapes; partly: those of which only
+---   some positions are taken
 ---@return string note
 function M.load(config, model)
   local tensors, text, path, source = read(config)
@@ -231,14 +260,15 @@ function M.load(config, model)
       escape.line(config.from), text, config.origin)
   end
   local found = { from = config.from, origin = text, taken = core.json_array {},
-    new = core.json_array {}, unused = core.json_array {} }
-  local pairs_of = {}
+    new = core.json_array {}, unused = core.json_array {}, partly = core.json_array {} }
+  local pairs_of, of_positions = {}, position_tables(model)
   for _, entry in ipairs(model:named_parameters()) do
-    local there = tensors[entry.name]
-    if there and there:dtype() == entry.tensor:dtype()
-      and table.concat(there:shape(), " ") == table.concat(entry.tensor:shape(), " ") then
+    local pair, part = common(entry.name, entry.tensor, tensors[entry.name],
+      of_positions[entry.tensor])
+    if pair then
       table.insert(found.taken, entry.name)
-      table.insert(pairs_of, { entry.tensor, there })
+      table.insert(found.partly, part)
+      table.insert(pairs_of, pair)
       tensors[entry.name] = nil
     else
       table.insert(found.new, described(entry.name, entry.tensor))
@@ -249,6 +279,7 @@ function M.load(config, model)
   end
   local here = #found.new > 0 and ("; new here: " .. listed(found.new)) or ""
   local there = #found.unused > 0 and ("; not used: " .. listed(found.unused)) or ""
+  local partly = #found.partly > 0 and ("; in part: " .. listed(found.partly)) or ""
   if not pairs_of[1] then
     fail("%s and this model have no parameter of the same name and shape%s%s", escape.line(path),
       here, there)
@@ -259,8 +290,8 @@ function M.load(config, model)
   found.changes = core.json_array(experiment.changes(config))
   local differs = found.changes[1]
     and "; set otherwise: " .. table.concat(found.changes, ", ") or ""
-  return found, ("starts from %s: %d of %d parameters taken%s%s%s%s; the optimizer starts fresh")
-    :format(escape.line(path), #pairs_of, #pairs_of + #found.new, here, there,
+  return found, ("starts from %s: %d of %d parameters taken%s%s%s%s%s; the optimizer starts fresh")
+    :format(escape.line(path), #pairs_of, #pairs_of + #found.new, partly, here, there,
       escape.line(differs), warning_of(config, source, found.taken))
 end
 

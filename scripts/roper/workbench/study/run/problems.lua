@@ -25,10 +25,11 @@ end
 
 --- Measures a trained model.
 ---@param config table
----@param parts table model, task, as from `experiment.build`
+---@param parts table model, task, as from `experiment.build`; trained: the task of the training, if
+---   it is another one
 ---@param beat function called from time to time
----@return table found solved and solved_greedy, of `problems` problems; accuracy, loss,
----   loss_answers, loss_questions and their floors test_floor, test_floor_answers and
+---@return table found solved and solved_greedy, of `problems` problems; accuracy, accuracy_beyond,
+---   loss, loss_answers, loss_questions and their floors test_floor, test_floor_answers and
 ---   test_floor_questions, as `evaluation.answers` measures them on the test sequences; floor and
 ---   floor_error of the task, and chance, the accuracy of the best guess, if they are known;
 ---   by_distance; longer
@@ -42,17 +43,19 @@ function M.measure(config, parts, beat)
     seed = seed, temperature = 0 })
   beat()
   local found = evaluation.answers(model, task, { seed = M.SEED,
-    sequences = config.test_sequences, batch = config.batch, heartbeat = beat })
+    sequences = config.test_sequences, batch = config.batch, beyond = parts.trained,
+    heartbeat = beat })
   local floor, floor_error = task:floor()
   local changes, times = experiment.longer(config)
   local longer = evaluation.longer(model, task, changes, { problems = config.problems,
     sequences = math.min(64, config.test_sequences), batch = config.batch, seed = seed,
-    heartbeat = beat })
+    beyond = parts.trained, heartbeat = beat })
   for i, entry in ipairs(longer) do
     entry.times = times[i]
   end
   return { solved = solved, solved_greedy = solved_greedy, problems = config.problems,
-    accuracy = found.accuracy, loss = found.loss, loss_answers = found.loss_answers,
+    accuracy = found.accuracy, accuracy_beyond = found.accuracy_beyond, loss = found.loss,
+    loss_answers = found.loss_answers,
     loss_questions = found.loss_questions, test_floor = found.floor,
     test_floor_answers = found.floor_answers, test_floor_questions = found.floor_questions,
     floor = floor, floor_error = floor_error, chance = (task:chance()),

@@ -25,9 +25,9 @@ local RESULT <const> = { config = "table", diverged = "table?", stopped = "table
 for name in ("parameters problems solved solved_greedy tokens"):gmatch "%g+" do
   RESULT[name], LONGER[name] = "integer?", "integer?"
 end
-for name in ("accuracy loss loss_answers loss_questions test_floor test_floor_answers "
-  .. "test_floor_questions floor floor_error chance steps_to_90 last_half seconds perplexity "
-  .. "bits_per_byte"):gmatch "%g+" do
+for name in ("accuracy accuracy_beyond loss loss_answers loss_questions test_floor "
+  .. "test_floor_answers test_floor_questions floor floor_error chance steps_to_90 last_half "
+  .. "seconds perplexity bits_per_byte"):gmatch "%g+" do
   RESULT[name], LONGER[name] = "number?", "number?"
 end
 

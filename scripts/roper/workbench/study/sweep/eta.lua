@@ -24,6 +24,15 @@ local function worker_line(worker)
   return line
 end
 
+--- Formats the speed of a sweep.
+---@param worked number trials done
+---@param seconds number above 0
+---@return string
+function M.rate(worked, seconds)
+  local rate = 3600 * worked / seconds
+  return (rate < 10 and "%.1f trials an hour" or "%.0f trials an hour"):format(rate)
+end
+
 -- Formats the line of the whole sweep. `part` is the sum of the fractions done of running trials,
 -- `worked` the number of trials done since the start.
 local function whole_line(supervisor, part, worked, seconds)

@@ -301,6 +301,11 @@ function M.run(options)
     error("interrupted", 0)
   end
   supervisor:refresh()
+  local seconds = clock.seconds() - started
+  if supervisor.worked > 0 and seconds > 0 then
+    display:say(("%s: %d of %d trials are finished; %s"):format(folder, supervisor.finished,
+      #trials, eta.rate(supervisor.worked, seconds)))
+  end
   return M.read(folder), tables.count(supervisor.failed)
 end
 

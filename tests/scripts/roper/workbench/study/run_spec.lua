@@ -38,6 +38,10 @@ describe("run.run", function()
       for _, entry in ipairs(result.metrics) do
         assert.is_true(entry.accuracy >= 0 and entry.test_loss > 0 and entry.loss > 0)
       end
+      assert.is_nil(result.accuracy_beyond)
+      for _, entry in ipairs(result.longer) do
+        assert.is_true(entry.accuracy_beyond >= 0 and entry.accuracy_beyond <= 1)
+      end
     end
   end)
 

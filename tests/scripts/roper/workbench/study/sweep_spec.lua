@@ -395,7 +395,8 @@ describe("./roper sweep", function()
     assert.equal(0, status)
     local text = scratch.read(log)
     assert.is_nil(text:find("[\27\r]"))
-    assert.truthy(text:find("1 trial, 0 finished.*rope%-3%-%x+: .*method    runs"), text)
+    assert.truthy(text:find("1 trial, 0 finished.*rope%-3%-%x+: .*"
+      .. "1 of 1 trials are finished; %d+ trials an hour\n.*method    runs"), text)
   end)
 
   it("shows a line for each job and one for the sweep on a terminal", function()

@@ -117,6 +117,29 @@ describe("summary.of", function()
       assert.is_nil(length_rows(sweep()))
     end)
 
+    it("has the accuracy beyond the trained size as measures of their own, if it was measured",
+        function()
+      local found = longer()
+      for _, one in ipairs(found.trials) do
+        for i, entry in ipairs(one.run.result.longer) do
+          entry.accuracy_beyond = i == 2 and entry.accuracy - 0.25 or nil
+        end
+      end
+      assert.near(0.395, summary.of(found).methods[1].accuracy_beyond_2.mean, 1e-12)
+      local names = {}
+      for i, measure in ipairs(summary.of(found).measures) do
+        names[i] = measure.name
+      end
+      assert.truthy(table.concat(names, " "):find("accuracy_1.5 accuracy_2 accuracy_beyond_2", 1,
+        true))
+      assert.is_nil(table.concat(names, " "):find("accuracy_beyond ", 1, true))
+      local text = words_of(found, "a")
+      assert.truthy(text:find("Accuracy by length times the length 1 1.5 2 b 0.781", 1, true))
+      assert.truthy(text:find("Accuracy beyond the trained size by length times the length 2 "
+        .. "b 0.395 ± 0.009 + a 0.195 ± 0.009", 1, true))
+      assert.is_nil(words_of(longer(), "a"):find("beyond", 1, true))
+    end)
+
     it("compares all with a baseline, corrects for their number, and marks differences", function()
       local found = summary.of(longer(), "a")
       local compared = {}

@@ -31,6 +31,13 @@ local function whole(workers, more)
   return (lines[#lines]:gsub("[█░]+ ", ""))
 end
 
+describe("eta.rate", function()
+  it("is the number of trials that would be done in an hour", function()
+    assert.equal("1440 trials an hour", eta.rate(4, 10))
+    assert.equal("2.5 trials an hour", eta.rate(0.5, 720))
+  end)
+end)
+
 describe("eta.lines", function()
   it("has a line for each worker and one for the sweep", function()
     assert.same({
