@@ -3,6 +3,7 @@
 # make run        install packages, build, compare RoPE and RoPER
 # make test       install packages, build all, run every test
 # make lint       run formatters and linters; fails on any warning
+# make results    compute numbers and figures of the studies from their runs; CHECK=1 compares them
 # make bench      measure speed
 # make docs       write reference pages to build/reference
 # make fonts      install fonts for pages; pages that are written afterwards contain them
@@ -102,7 +103,7 @@ MANUAL := $(BUILD)/roper.1
 # Definitions that editors and ?name read.
 DEFINITIONS := $(BUILD)/library/roper.lua
 
-.PHONY: native all lib libraries deps fonts run test lint bench docs install install-program \
+.PHONY: native all lib libraries deps fonts run test lint results bench docs install install-program \
         uninstall dist deb clean
 native:
 	@$(MAKE) --no-print-directory KERNELS_FOR=native all
@@ -209,6 +210,11 @@ lint:
 	  --error-exitcode=1 --suppress=missingIncludeSystem --library=.cppcheck.cfg \
 	  -I. core tasks bindings
 	luacheck --quiet bindings scripts tests
+
+results:
+	@$(call deps,$(BUILD_PACKAGES))
+	@$(MAKE) --no-print-directory -j
+	@./roper scripts/experiments/record/results.lua $(if $(CHECK),check)
 
 bench:
 	@$(call deps,$(BUILD_PACKAGES))

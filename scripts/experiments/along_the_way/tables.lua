@@ -1,168 +1,136 @@
--- Prints the tables of the comparison in Markdown, from a table of runs, by default results.csv.
---
---     ./roper scripts/experiments/along_the_way/tables.lua [RESULTS [DESIGN]]
-local comparison = require "comparison"
-local position = require "roper.workbench.study.experiment.position"
-local results = require "results"
+-- Texts and the figure of the study "Turns along the way", from its runs.
+local families = require "families"
+local markdown = require "markdown"
+local number = require "roper.workbench.study.report.number"
+local plot = require "roper.workbench.plot"
 local statistics = require "roper.tensor.statistics"
+local studies = require "studies"
 local tables = require "roper.base.tables"
 
-local path, design_path = ...
-local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
-local design = dofile(design_path or here .. "/design.lua")
-local sweeps = results.read(design, path or here .. "/results.csv")
+local TIMES <const> = { at_1 = 1, at_2 = 2, at_4 = 4, at_8 = 8 }
 
-local function say(form, ...)
-  print(form:format(...))
-end
-
-local function row(cells)
-  print("| " .. table.concat(cells, " | ") .. " |")
-end
-
--- Prints a table whose first column is text and whose other columns are numbers.
-local function print_table(head, rows)
-  row(head)
-  row(tables.map(head, function(_, i) return i == 1 and "---" or "---:" end))
-  for _, cells in ipairs(rows) do
-    row(cells)
-  end
-  print ""
-end
-
-local function signed(number, digits)
-  local text = ("%." .. digits .. "f"):format(math.abs(number))
-  return (tonumber(text) == 0 and "" or number < 0 and "−" or "+") .. text
-end
-
--- "0.91 ± 0.02", "0.91" of a single number, "-" without any.
-local function summary(numbers, digits, sign)
-  local mean, deviation = statistics.mean(numbers), statistics.standard_error(numbers)
-  if not mean then
-    return "-"
-  end
-  local form = ("%%.%df"):format(digits)
-  local text = sign and signed(mean, digits) or form:format(mean)
-  return deviation and ("%s ± " .. form):format(text, deviation) or text
-end
-
-local function code(method)
-  return "`" .. position.as_stored(method) .. "`"
-end
-
-local function pair_name(pair)
-  return code(pair[2]) .. " − " .. code(pair[1])
-end
-
--- The methods of all stages with a task, and the tasks of all stages.
-local function order_of(of, list)
-  local found, seen = {}, {}
-  for _, stage in ipairs(design.stages) do
-    for _, name in ipairs(of(stage) and stage[list] or {}) do
-      found[#found + 1] = not seen[name] and name or nil
-      seen[name] = true
-    end
-  end
-  return found
-end
-
--- The methods or choosing seeds of the stages with a task.
-local function of_task(task, list)
-  return order_of(function(stage) return tables.set(stage.tasks)[task] end, list)
-end
-
-local runs, selected, lost, seconds = {}, {}, {}, 0
-local tasks = tables.map(order_of(function() return true end, "tasks"), function(name)
-  return sweeps[name] and name
-end)
-for _, name in ipairs(tasks) do
-  local sweep = sweeps[name]
-  runs[name], selected[name], lost[name] = comparison.read(sweep, of_task(name, "choosing"))
-  for _, trial in ipairs(sweep.trials) do
-    seconds = seconds + (trial.run.status == "finished" and trial.run.result.seconds or 0)
-  end
-end
-
-local LENGTHS <const> = tables.joined({ 1 }, design.times)
-
-local function by_seed(task, method)
-  local found = runs[task][position.as_stored(method)] or {}
-  return tables.map(tables.keys(found), function(seed) return found[seed] end)
-end
-
--- The table of a task: the measure at each length.
-local function print_lengths(name)
-  local is_text = design.tasks[name].is_text
-  local measure, digits = is_text and "loss" or "accuracy", is_text and 3 or 2
-  local function values(method, list)
-    return tables.map(by_seed(name, method), function(run)
-      return comparison.value(run, measure, list)
-    end)
-  end
-  local rows = tables.map(of_task(name, "methods"), function(method)
-    local all = by_seed(name, method)
-    local cells = tables.map(LENGTHS, function(times)
-      return summary(values(method, { times }), digits)
-    end)
-    local reach = statistics.median(tables.map(all, function(run)
-      return comparison.reach(run, LENGTHS)
-    end))
-    return tables.joined({ code(method) }, cells, not is_text
-      and { summary(values(method, LENGTHS), digits), reach and ("%g"):format(reach) or "-" } or {},
-      { tostring(#all) })
-  end)
-  say("**%s**, %s\n", name, measure)
-  print_table(tables.joined({ "method" }, tables.map(LENGTHS, function(times)
-    return ("× %g"):format(times)
-  end), not is_text and { "mean", "reach" } or {}, { "runs" }), rows)
-  for _, trial in ipairs(lost[name]) do
-    say("- `%s`, seed %d: %s", trial.method, trial.seed, trial.run.status)
-  end
-end
-
--- The table of the tests of a question, then that of its cells.
-local function print_question(number, question)
-  local tests, cells = comparison.tests(question, runs)
-  say("### %d. %s\n", number, question.title)
-  say("Mean accuracy over %s times the trained length; p and intervals corrected for %d tests.\n",
-    table.concat(question.times, ", "), #tests)
-  print_table({ "difference", "pairs", "mean", "95 % interval", "p" }, tables.map(tests,
-    function(test)
-      local name = test.kind == "pair" and pair_name(question.pairs[test.name])
-        or test.kind == "all" and "all" or test.name
-      return { test.p and test.p < comparison.LEVEL and ("**%s**"):format(name) or name,
-        tostring(test.n), test.mean and signed(test.mean, 3) or "-",
-        test.low and ("%s to %s"):format(signed(test.low, 3), signed(test.high, 3)) or "-",
-        test.p and ("%.3f"):format(test.p) or "-" }
-    end))
-  print_table(tables.joined({ "by task, without a test" }, question.tasks),
-    tables.map(question.pairs, function(pair, i)
-      return tables.joined({ pair_name(pair) }, tables.map(question.tasks, function(task)
-        local cell = cells[i][task]
-        return summary(tables.map(tables.keys(cell), function(seed) return cell[seed] end), 3, true)
-      end))
-    end))
-end
-
-say("## Chosen rates\n")
-local methods = order_of(function() return true end, "methods")
-print_table(tables.joined({ "method" }, tasks), tables.map(methods, function(method)
-  return tables.joined({ code(method) }, tables.map(tasks, function(name)
-    for _, entry in ipairs(selected[name].methods) do
-      if entry.method == position.as_stored(method) then
-        return entry.best and ("%g"):format(entry.best.value)
-          .. (entry.edge and (" (%s)"):format(entry.edge) or "") or "none"
-      end
-    end
-    return "-"
+-- The mean over the tasks at some lengths, one number for each seed that has all.
+local function over_tasks(study, method, columns)
+  local by_seed = families.pooled(tables.map(study.plan.problems, function(task)
+    return families.values(study, task, method, columns)
   end))
-end))
-say("## Questions\n")
-for i, question in ipairs(design.questions) do
-  print_question(i, question)
+  return tables.map(tables.keys(by_seed), function(seed) return by_seed[seed] end)
 end
-say("## By length\n")
-for _, name in ipairs(tasks) do
-  print_lengths(name)
+
+-- Accuracy against length: each pair with turned values and output, and without.
+local function figure(study)
+  local series = {}
+  for _, pair in ipairs(study.plan.turns) do
+    for i, method in ipairs(pair) do
+      local line = { label = pair[1], x = {}, y = {}, low = {}, high = {}, dashed = i == 1 }
+      for j, column in ipairs(tables.keys(TIMES)) do
+        local list = over_tasks(study, method, { column })
+        local mean, deviation = statistics.mean(list), statistics.standard_error(list)
+        line.x[j], line.y[j] = TIMES[column], mean
+        line.low[j], line.high[j] = mean - deviation, mean + deviation
+      end
+      series[#series + 1] = line
+    end
+  end
+  return plot.line(series, { xlabel = "length / trained length", logx = true, yrange = { 0, 1 },
+    ylabel = "accuracy, mean of six tasks", format = "svg" })
 end
-say("All runs together took %.1f hours of one core.", seconds / 3600)
+
+-- The accuracy of a method at positions beyond the trained ones, from that at all positions and
+-- that at the trained length. The first positions of longer rows have the latter: in state
+-- tracking, no later token matters.
+local function beyond(study, task, method)
+  local once = families.values(study, task, method, { "at_1" })
+  return families.pooled(tables.map({ "at_2", "at_4", "at_8" }, function(column)
+    local found = families.values(study, task, method, { column })
+    for seed, value in pairs(found) do
+      found[seed] = (TIMES[column] * value - once[seed]) / (TIMES[column] - 1)
+    end
+    return found
+  end))
+end
+
+-- RoPER − RoPE beyond the trained positions of a task.
+local function lead_beyond(study, task)
+  local before, after = beyond(study, task, "rope"), beyond(study, task, "roper")
+  return number.signed(statistics.mean(tables.map(tables.keys(after), function(seed)
+    return after[seed] - before[seed]
+  end)), 3)
+end
+
+-- The number of chosen rates of compared methods on problems, and of those at an end of the list.
+local function rates(study)
+  local all, ends = 0, 0
+  for _, sweep in ipairs(study.plan.sweeps) do
+    local values = sweep.choose.values
+    for _, value in pairs(sweep.position == study.plan.primary and not sweep.needs
+      and studies.chosen(study, sweep) or {}) do
+      all = all + 1
+      ends = ends + ((value == values[1] or value == values[#values]) and 1 or 0)
+    end
+  end
+  return all, ends
+end
+
+-- The tests of all questions, a column for each.
+local function questions(study)
+  local columns, rows = tables.map(study.plan.families, function(family)
+    return markdown.tests(study, family)
+  end), {}
+  for i = 1, 12 do
+    rows[i] = {}
+    for _, column in ipairs(columns) do
+      local cells = column[i] or { "", "", "" }
+      rows[i] = tables.joined(rows[i], { cells[1], cells[3], cells[4] or "" })
+    end
+  end
+  local mean <const> = "mean (95 % interval)"
+  return markdown.table({ "1. turned values and output", mean, "p", "2. content", mean, "p",
+    "3. beyond the length", mean, "p" }, rows)
+end
+
+return function(study)
+  local turns, content = study.plan.families[1], study.plan.families[3]
+  local of_turns, of_content = families.tests(study, turns), families.tests(study, content)
+  local four = { table.unpack(study.plan.turns, 2) }
+  local without = families.tests(study, { correction = "holm", measures = turns.measures, tests = {
+    { name = "", pairs = four, sweeps = tables.map(study.plan.problems, function(task)
+      return task ~= "s3" and task or nil
+    end) } } })[1]
+  local all, ends = rates(study)
+  local function mean(method, columns)
+    return number.fixed(statistics.mean(over_tasks(study, method, columns)), 3)
+  end
+  local function effect(test)
+    return ("%s (%s, p = %s)"):format(number.signed(test.mean, 3),
+      number.interval(test.low, test.high, 3), number.probability(test.corrected))
+  end
+  return {
+    questions = questions(study),
+    checks = ([[
+- **Without `s3`, the gain of turned values is uncertain for schemes that compute turns from the
+  content**: %s over the four pairs and five tasks (p = %s as one of the 12 tests; computed
+  afterwards). A pilot run on `s3` was the reason to expect it there.
+- **Lengths.** "N times the length" includes positions and problems of the trained size. Beyond them
+  alone, RoPER − RoPE is %s on `parity` and %s on `s3`, computed from the accuracies of both
+  lengths; on the other tasks, these runs do not separate the two.
+- **Rates.** %d of the %d chosen rates are the smallest or the largest of the three. On `parity`, a
+  tie between rates decides whether `accumulated{rotate=qkvo}` gains.
+- **PaTH goes further than RoPE and RoPER**: mean accuracies %s, %s and %s at 2, 4 and 8 times the
+  length. PaTH was tested only against RoPE.]]):format(number.signed(without.mean, 3),
+      number.probability(math.min(1, #turns.tests * without.p)), lead_beyond(study, "parity"),
+      lead_beyond(study, "s3"), ends, all, mean("path", content.measures),
+      mean("rope", content.measures), mean("roper", content.measures)),
+    answers = {
+      { "Is RoPER ahead of RoPE on six tasks, at 1 to 8 times the trained length?", "yes; PaTH is "
+        .. "higher than both, which was not tested", ("%s against %s, %s; PaTH has %s"):format(
+        mean("roper", turns.measures), mean("rope", turns.measures),
+        effect(of_turns[2]), mean("path", turns.measures)), is_headline = true },
+      { "Do turned values and output help, given the same turns?", "on average; without S3, or for "
+        .. "GRAPE-M and PaTH alone, cannot tell", effect(of_turns[1]) },
+      { "Does content help?", "cannot tell", effect(families.tests(study,
+        study.plan.families[2])[1]) },
+      { "Which methods go further than RoPE?", "all but GRAPE-M; PaTH most",
+        "PaTH " .. effect(of_content[8]) } },
+  }, { ["lengths.svg"] = figure(study) }
+end

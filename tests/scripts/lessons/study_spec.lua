@@ -1,61 +1,50 @@
--- The lesson `study` repeats numbers of scripts/experiments/README.md; here the two are compared.
+-- The lesson `study` repeats numbers of the studies in scripts/experiments; here they are compared.
 
 require("roper")
 local lessons = require("roper.workbench.lesson")
-local scratch = require("tests.scratch")
 local steps = require("roper.workbench.lesson.step")
 
+require("roper.system.module_path").add_folder_of(require("roper.system.paths").LIBRARY
+  .. "/../experiments/record/run.lua")
+local families = require("families")
+local markdown = require("markdown")
+local studies = require("studies")
+
 describe("the lesson on the study", function()
-  local scope, readme, prose
+  local scope, prose
 
   setup(function()
     local lesson = lessons.find("study")
-    scope, readme = steps.scope(), scratch.read("scripts/experiments/README.md")
+    scope = steps.scope()
     local texts = {}
     for i, step in ipairs(lesson.steps) do
       steps.prepare(step, scope)
       texts[i] = step.text
-      for _, question in ipairs(step.predict) do
-        texts[#texts + 1] = question.question .. " " .. question.answer
-      end
     end
     prose = table.concat(texts, "\n"):gsub("%s+", " ")
   end)
 
-  local function assert_listed(form, list, name)
-    local cells = {}
-    for i, number in ipairs(list) do
-      cells[i] = form:format(number)
-    end
-    local row = ("| %s | %s |"):format(name, table.concat(cells, " | "))
-    assert.truthy(readme:find(row, 1, true), row)
-  end
-
-  it("has the steps of each seed and the accuracies of the project's tables", function()
-    for method, name in pairs({ rope = "RoPE", roper = "RoPER" }) do
-      local row = readme:match("\n(| " .. name .. " | %d+ | %d+ | %d+ | [^\n]*)\n")
-      assert.truthy(row:find(table.concat(scope.steps_to_90[method], " | "), 1, true), row)
-      assert_listed("%.3f", scope.accuracy[method], name)
+  it("has the losses of the recorded pair at the study's size", function()
+    for _, row in ipairs(studies.read("lead").rows) do
+      if row.sweep == "stopped" then
+        local said = (row.position == "rope" and "RoPE is at %.4f" or "RoPER at %.4f"):format(
+          row.curve[#row.curve][2])
+        assert.truthy(prose:find(said, 1, true), said)
+      end
     end
   end)
 
-  it("has the means, errors and p of the project's README", function()
-    local table_of_results = scratch.read("README.md")
-    for _, row in ipairs(scope.repeated) do
-      local cells = ("| %s | %s | %d | %.3f |"):format(row.rope, row.roper, row.pairs, row.p)
-      assert.truthy(table_of_results:find(cells, 1, true), cells)
+  it("has the numbers of the recorded pairs, or says that they are not recorded", function()
+    local study = studies.read("pairs")
+    if next(study.incomplete) then
+      assert.truthy(prose:find("whose runs were not kept", 1, true))
+      return
     end
-  end)
-
-  it("says nothing in its prose that is not in the descriptions of the runs", function()
-    local flat = readme:gsub("−", "-"):gsub("%s+", " ")
-    for _, number in ipairs({ "409,261", "398,085", "600,212", "32.5", "0.0343", "0.0281",
-      "0.0394", "120.7 ± 3.0", "117.8 ± 4.8", "126.8 ± 0.4", "126.2 ± 1.1", "0.3293", "0.3256",
-      "0.3329", "0.3205", "3.281 ± 0.021", "3.306 ± 0.002", "-20.5", "6.2", "0.633", "0.750",
-      "49 and 33" }) do
-      local said = number == "49 and 33" and "33 to 49" or number
-      assert.truthy(prose:find(said, 1, true), said .. " in the lesson")
-      assert.truthy(flat:find(number, 1, true), number .. " in the README")
+    for i, test in ipairs(families.tests(study, study.plan.families[1])) do
+      local row, digits = scope.repeated[i], test.test.digits
+      assert.equal(markdown.mean(test.a, digits), row.rope)
+      assert.equal(markdown.mean(test.b, digits), row.roper)
+      assert.equal(("%.3f"):format(test.p), ("%.3f"):format(row.p))
     end
   end)
 end)

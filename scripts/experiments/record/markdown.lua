@@ -1,0 +1,164 @@
+--- Numbers and tables of studies as Markdown.
+local families = require "families"
+local number = require "roper.workbench.study.report.number"
+local studies = require "studies"
+local statistics = require "roper.tensor.statistics"
+local tables = require "roper.base.tables"
+
+local M = {}
+
+--- A table whose first columns are text, as many as `texts`, 1 by default, and whose others are
+--- numbers.
+---@param head string[]
+---@param rows string[][]
+---@param texts? integer
+---@return string
+function M.table(head, rows, texts)
+  local lines = {}
+  for i, cells in ipairs { head, tables.map(head, function(_, i)
+    return i <= (texts or 1) and "---" or "---:"
+  end), table.unpack(rows) } do
+    lines[i] = "| " .. table.concat(cells, " | ") .. " |"
+  end
+  return table.concat(lines, "\n")
+end
+
+--- "0.91 ± 0.02", the mean of numbers ± its standard error; a dash without any.
+---@param list number[]
+---@param digits integer
+---@return string
+function M.mean(list, digits)
+  local deviation = statistics.standard_error(list)
+  return number.fixed(statistics.mean(list), digits)
+    .. (deviation and " ± " .. number.fixed(deviation, digits) or "")
+end
+
+--- "+0.078 (+0.038 to +0.109)", a difference with its interval, or without if it has none.
+---@param test table from `families.tests`
+---@param digits integer
+---@return string
+function M.difference(test, digits)
+  if not test.mean then
+    return number.NONE
+  end
+  return number.signed(test.mean, digits) .. (test.low
+    and (" (%s)"):format(number.interval(test.low, test.high, digits, number.signed)) or "")
+end
+
+--- The rows of a family of tests: name, pairs, difference with its interval, corrected p.
+---@param study Study
+---@param family TestFamily
+---@return string[][]
+function M.tests(study, family)
+  return tables.map(families.tests(study, family), function(test)
+    local is_significant = test.corrected and test.corrected < families.LEVEL
+    return { is_significant and ("**%s**"):format(test.name) or test.name, tostring(test.n),
+      M.difference(test, test.test.digits or family.digits or 3),
+      number.probability(test.corrected) }
+  end)
+end
+
+--- The table of all families of a study.
+---@param study Study
+---@return string
+function M.families(study)
+  local rows = {}
+  for _, family in ipairs(study.plan.families) do
+    rows[#rows + 1] = { ("*%s*"):format(family.title), "", "", "" }
+    rows = tables.joined(rows, M.tests(study, family))
+  end
+  return M.table({ "difference", "pairs", "mean (95 % interval)", "p" }, rows)
+end
+
+--- A table of tests that have one pair of methods each: the means of both, and their difference.
+---@param study Study
+---@param titles string[] of both methods
+---@return string
+function M.pairs(study, titles)
+  local rows = {}
+  for _, family in ipairs(study.plan.families) do
+    for _, test in ipairs(families.tests(study, family)) do
+      local digits = test.test.digits
+      rows[#rows + 1] = { test.name, M.mean(test.a, digits), M.mean(test.b, digits),
+        tostring(test.n), M.difference(test, digits), number.probability(test.corrected) }
+    end
+  end
+  return M.table({ "", titles[1], titles[2], "pairs", "difference (95 % interval)", "p" }, rows)
+end
+
+--- Says which tests of a family are significant.
+---@param study Study
+---@param family TestFamily
+---@return string
+function M.answer(study, family)
+  local found, tests = { yes = {}, no = {}, missing = {} }, families.tests(study, family)
+  for _, test in ipairs(tests) do
+    local kind = not test.corrected and "missing"
+      or test.corrected < families.LEVEL and "yes" or "no"
+    table.insert(found[kind], test.name)
+  end
+  local parts = {}
+  for _, kind in ipairs { { "yes", "significant" }, { "no", "cannot tell" },
+    { "missing", "runs are missing" } } do
+    local list = found[kind[1]]
+    parts[#parts + 1] = list[1] and (#list == #tests and kind[2]
+      or ("%s: %s"):format(kind[2], table.concat(list, ", "))) or nil
+  end
+  return table.concat(parts, "; ")
+end
+
+--- A table of all methods: means ± standard errors, marked with + or − if they are significantly
+--- above or below a baseline, p corrected for the methods of each column (Holm).
+---@param study Study
+---@param methods string[] position schemes
+---@param columns {title: string, sweep: string, column: string}[]
+---@param baseline string? without it, nothing is tested
+---@return string
+function M.methods(study, methods, columns, baseline)
+  local marks = {}
+  for i, one in ipairs(baseline and columns or {}) do
+    local tests = families.tests(study, { correction = "holm", measures = { one.column },
+      tests = tables.map(methods, function(method)
+        return method ~= baseline and { name = method, sweeps = { one.sweep },
+          pairs = { { baseline, method } } } or nil
+      end) })
+    marks[i] = {}
+    for _, test in ipairs(tests) do
+      marks[i][test.name] = test.corrected and test.corrected < families.LEVEL
+        and (test.mean > 0 and " **+**" or " **−**") or nil
+    end
+  end
+  return M.table(tables.joined({ "scheme" }, tables.map(columns, function(one)
+    return one.title
+  end)), tables.map(methods, function(method)
+    return tables.joined({ ("`%s`"):format(method) }, tables.map(columns, function(one, i)
+      local by_seed = families.values(study, one.sweep, method, { one.column })
+      local list = tables.map(tables.keys(by_seed), function(seed) return by_seed[seed] end)
+      return M.mean(list, 2) .. (marks[i] and marks[i][method] or "")
+    end))
+  end))
+end
+
+--- The runs that a study has, and from which commits and machines.
+---@param study Study
+---@return string
+function M.status(study)
+  local seconds, used, planned = 0, {}, studies.count(study)
+  for _, row in ipairs(study.rows) do
+    seconds = seconds + row.seconds
+    for machine in (row.machine or ""):gmatch "[^+]+" do
+      used[machine] = (used[machine] or 0) + 1
+    end
+  end
+  local lines = { #study.rows == 0 and ("None of the %d runs is recorded yet."):format(planned)
+    or ("%d of %d runs are recorded; they took %.1f hours of one core."):format(#study.rows,
+      planned, seconds / 3600) }
+  for _, machine in ipairs(study.machines) do
+    lines[#lines + 1] = used[machine.machine] and ("- %d at commit %s: %s, %s, %s, %s thread each")
+      :format(used[machine.machine], machine.commit:sub(1, 8), machine.processor,
+        machine.instructions, machine.blas, machine.threads) or nil
+  end
+  return table.concat(lines, "\n")
+end
+
+return M

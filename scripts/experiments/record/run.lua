@@ -1,0 +1,155 @@
+-- Trains the runs of a study that have no row yet, and adds their rows; run it again to continue.
+--
+--     nice ./roper scripts/experiments/record/run.lua STUDY [JOBS [FIELD=VALUE...]]
+--
+-- STUDY is the name of a folder of scripts/experiments, or its path. JOBS is the number of runs at
+-- a time, 2 by default, with one thread each. Further fields are those that the plan cannot know,
+-- such as files=TEXT; without them, the sweeps that need them are left out. The runs of a seed are
+-- trained together, then their rows are written: commit them at any time. Folders of runs are in
+-- runs/STUDY. Uncommitted changes of code are refused, because a row names its commit.
+local experiment = require "roper.workbench.study.experiment"
+local measures = require "roper.workbench.study.run.measures"
+local plans = require "roper.workbench.study.sweep.plan"
+local process = require "roper.system.process"
+local rows = require "rows"
+local studies = require "studies"
+local sweeps = require "roper.workbench.study.sweep"
+local tables = require "roper.base.tables"
+
+local name, jobs = ...
+if not name then
+  error("run.lua: expected a study, one of " .. table.concat(studies.list(), ", ")
+    .. "; got none", 0)
+end
+local given = {}
+for _, text in ipairs { select(3, ...) } do
+  local field, value = text:match "^([%w_]+)=(.*)$"
+  if not field then
+    error(("run.lua: expected FIELD=VALUE, got %s"):format(text), 0)
+  end
+  given[field] = value
+end
+
+local changes = process.output("cd '" .. studies.FOLDER:gsub("'", "'\\''") .. "/../..' && "
+  .. "git --no-optional-locks status --porcelain --untracked-files=no -- core tasks bindings "
+  .. "Makefile scripts/roper ':(glob)scripts/experiments/*.lua' "
+  .. "':(glob)scripts/experiments/*/plan.lua'")
+if changes ~= "" and given.uncommitted ~= "yes" then
+  error("run.lua: expected a work tree without changes of code, since rows name their commit; "
+    .. "commit them, or pass uncommitted=yes for runs that are not recorded:\n" .. changes, 0)
+end
+given.uncommitted = nil
+
+-- Returns the keys of the machines of a run, "1" or, if it was continued elsewhere, "1+2".
+local function machines_of(study, run)
+  return table.concat(tables.map(run.provenance, function(record)
+    local machine = tables.merged(record, { commit = (record.commit or "unknown")
+      :gsub("%-dirty$", "") })
+    for _, known in ipairs(study.machines) do
+      local is_same = true
+      for i = 2, #rows.MACHINE do
+        local column = rows.MACHINE[i]
+        is_same = is_same and known[column] == tostring(machine[column])
+      end
+      if is_same then
+        return known.machine
+      end
+    end
+    machine.machine = tostring(#study.machines + 1)
+    local new = {}
+    for _, column in ipairs(rows.MACHINE) do
+      new[column] = tostring(machine[column])
+    end
+    study.machines[#study.machines + 1] = new
+    return new.machine
+  end), "+")
+end
+
+-- Returns the value of a column of a run.
+local function value_of(column, sweep, trial, by_name, plan)
+  local kind, times = column:match "^(%a+)_(%d+)$"
+  local measure, run = column, trial.run
+  if column == "curve" then
+    return tables.map(run.metrics, function(entry)
+      local value = entry[sweep.curve or plan.curve]
+      return value and { entry.step, value }
+    end)
+  elseif kind == "at" or kind == "beyond" then
+    measure = (sweep.measure or "accuracy") .. (kind == "beyond" and "_beyond" or "")
+      .. (times ~= "1" and "_" .. times or "")
+  elseif column == "steps_to_90" then
+    return run.result.steps_to_90
+  end
+  return by_name[measure] and (by_name[measure]:value(run)) or run.result[measure]
+end
+
+-- Adds the rows of the ended runs of a folder that have none. Returns their number.
+local function record(study, folder, batch)
+  local sweep, count, wanted = batch[1].sweep, 0, {}
+  for _, trial in ipairs(batch) do
+    wanted[trial.config] = trial
+  end
+  for _, trial in ipairs(sweeps.read(folder).trials) do
+    for config, planned in pairs(wanted) do
+      if trial.run.result and require("roper.workbench.study.run.runs").same(trial.config, config)
+      then
+        local by_name, row = {}, tables.merged(planned.row)
+        for _, measure in ipairs(measures.of { trial }) do
+          by_name[measure.name] = measure
+        end
+        for _, column in ipairs(trial.run.status == "finished" and study.plan.columns or {}) do
+          if column == "loss" or not planned.chooses then
+            row[column] = value_of(column, sweep, trial, by_name, study.plan)
+          end
+        end
+        row.machine, row.seconds = machines_of(study, trial.run), trial.run.result.seconds or 0
+        study.rows[#study.rows + 1], count = row, count + 1
+      end
+    end
+  end
+  if count > 0 then
+    studies.write(study)
+  end
+  return count
+end
+
+-- Returns the missing runs of the first sweep and seed that are not in `failed`.
+local function next_batch(study, failed)
+  local batch = {}
+  for _, trial in ipairs(studies.missing(study)) do
+    local first = batch[1]
+    local fits = not first or first.sweep == trial.sweep and first.row.seed == trial.row.seed
+    local can_run = not trial.sweep.needs or given[trial.sweep.needs]
+    if fits and can_run and not failed[tables.text(trial.row)] then
+      batch[#batch + 1] = trial
+    end
+  end
+  for _, trial in ipairs(batch) do
+    trial.config = experiment.configure(trial.sweep.experiment, tables.merged(trial.fields,
+      trial.sweep.needs and { [trial.sweep.needs] = given[trial.sweep.needs] }))
+  end
+  return batch
+end
+
+local failed = {}
+while true do
+  local study = studies.read(name) -- also rows that others have added
+  local batch = next_batch(study, failed)
+  if #batch == 0 then
+    break
+  end
+  local folder = ("runs/%s/%s"):format(study.name, batch[1].sweep.name)
+  plans.add(folder, tables.map(batch, function(trial) return trial.config end))
+  local ok, problem = pcall(sweeps.run, { what = folder, threads = 1,
+    jobs = math.tointeger(tonumber(jobs)) or 2 })
+  record(study, folder, batch)
+  if not ok then
+    error(problem, 0)
+  end
+  for _, trial in ipairs(batch) do
+    failed[tables.text(trial.row)] = true -- if it has no row now, it failed
+  end
+end
+local study = studies.read(name)
+io.stderr:write(("%s: %d of %d runs are recorded\n"):format(study.name, #study.rows,
+  studies.count(study)))
