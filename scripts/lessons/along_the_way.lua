@@ -280,10 +280,10 @@ return roper.lesson {
         The bounds in this lesson are derived here and are not the paper's.)
 
         There is a limit. A far score is about 0, not minus infinity. Its token still counts
-        $e^0 = 1$ in the softmax. If there are enough far tokens, they outweigh the near one.
-        According to the abstract, no rotations avoid this unless something controls the total
-        weight of the far tokens. ALiBi does ([Press et al. 2021](arXiv:2108.12409)): it subtracts a
-        penalty that grows with the distance.]],
+        $e^0 = 1$ in the softmax. If there are enough far tokens, they outweigh a near one with
+        the score $s$. According to the abstract, no rotations avoid this unless something controls
+        the total weight of the far tokens. ALiBi does ([Press et al. 2021](arXiv:2108.12409)): it
+        subtracts a penalty that grows with the distance.]],
       formula = [["weight of the near token" = {e^s}/{e^s + F}]],
       predict = {
         question = [[A near token has the score 5, and $F$ far tokens have the score 0. For which

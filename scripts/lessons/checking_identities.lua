@@ -38,7 +38,7 @@ return roper.lesson {
         answer = [[`true`. The sum has 18 digits, and float64 keeps about 16 of them. So the third
           line, which is false, has the same residual as the first.]],
         hints = { { "it == 2", "That is true of numbers. How many digits does float64 keep?" },
-          "How many digits has the sum? How many does float64 keep?" } },
+          "How many digits does the sum have? How many does float64 keep?" } },
       code = [[
         pair = roper.randn({1, 2}, "float64")
         x, y, m = pair[1][1]:item(), pair[1][2]:item(), 7
@@ -170,15 +170,15 @@ return roper.lesson {
         that?
 
         Each side is a sum of products. Let $D$ be the number of factors of the longest product. If
-        the sides differ, they are equal for at most $D$ of the $p$ values of an unknown. Points of
-        the circle are computed from $t²$, so for them it is at most $2D$. With several unknowns,
-        the same share of all choices is the limit (the lemma of Schwartz and Zippel). So a false
-        line with $D = 4$ passes one trial with probability $8/p$ at most, and six in a row with
-        probability $(8/p)⁶$ at most.
+        the sides differ, they are equal for at most $D$ of the $p$ numbers that an
+        unknown can be. Points of the circle are computed from $t²$, so for them it is at most $2D$.
+        With several unknowns, the same share of all choices is the limit (the lemma of Schwartz and
+        Zippel). So a false line with $D = 4$ passes one trial with probability $8/p$ at most, and
+        six in a row with probability $(8/p)⁶$ at most.
 
-        The code counts for which of the 103 points some false lines hold: $cos kn = cos n$ for
-        several whole numbers $k$. As $cos kn$ is a sum of products of $k$ cosines and sines,
-        $D = k$.]],
+        The code counts for which of the 103 points some false lines hold: $cos jn = cos n$ for
+        several whole numbers $j$. As $cos jn$ is a sum of products of $j$ cosines and sines,
+        $D = j$.]],
       formula = [["chance in six trials" ≤ ({2D}/{p})⁶]],
       predict = {
         question = [[Calculate modulo 103, with a random $x$ from 0 to 102. What is the probability
@@ -200,12 +200,12 @@ return roper.lesson {
           return list
         end
         lucky(7), lucky(103), lucky(10007)
-        function passes(k)                         -- points with cos kn = cos n
+        function passes(j)                         -- points with cos jn = cos n
           local count = 0
           for t = 0, 102 do
             local c, s = point(t, 103)
             local C, S = 1, 0
-            for _ = 1, k do C, S = (C * c - S * s) % 103, (S * c + C * s) % 103 end
+            for _ = 1, j do C, S = (C * c - S * s) % 103, (S * c + C * s) % 103 end
             if C == c then count = count + 1 end
           end
           return count
@@ -219,27 +219,27 @@ return roper.lesson {
         { "passes(5) <= 10", instead = { "C == c then", "C ~= c then" } },
         { "bound < 1e-50", instead = { "^ 6", "^ 5" } } },
       figure = {
-        caption = [[For how many of 103 points the false line $cos kn = cos n$ holds, and the
+        caption = [[For how many of 103 points the false line $cos jn = cos n$ holds, and the
           bound $2D$. No bar is higher than its bound, so most points refute each line.]],
         draw = [[
           counts, bounds, names = {}, {}, {}
-          for k = 2, 10 do
-            counts[k - 1], bounds[k - 1], names[k - 1] = passes(k), 2 * k, "k = " .. k
+          for j = 2, 10 do
+            counts[j - 1], bounds[j - 1], names[j - 1] = passes(j), 2 * j, "j = " .. j
           end
           return plot.bar({{y = counts, label = "points that pass"},
             {y = bounds, label = "bound"}}, {names = names, format = format})]],
         claims = {
           { "counts[9] <= bounds[9] and counts[9] == passes(10)",
-            instead = { "passes(k),", "103 - passes(k)," } },
-          { "bounds[1] == 4", instead = { "2 * k,", "k," } } } } },
+            instead = { "passes(j),", "103 - passes(j)," } },
+          { "bounds[1] == 4", instead = { "2 * j,", "j," } } } } },
     { title = "Any number of terms",
       text = [[
         A line should also hold for any number of terms in a sum and of pairs in a vector. No
         program can try all numbers. It does not have to.
 
         Let $S$ be the number of sums that are multiplied with each other. Multiply them out: each
-        product contains terms with at most $S$ different indices. So the values for many terms
-        follow from the values for at most $S$ terms. The check tries 1, 2 … $S + 1$ terms. The same
+        product contains terms with at most $S$ different indices. So the results for many terms
+        follow from those for at most $S$ terms. The check tries 1, 2 … $S + 1$ terms. The same
         applies to pairs, because a product with a matrix sums over them. And it holds for any
         frequencies, because each angle, such as $mθ$ or $mθ²$, has its own random point.
 

@@ -93,8 +93,8 @@ return roper.lesson {
         question = [[Take heads of $d = 64$ features. For which number of tokens $T$ do both methods
           take equally many multiplications for the next token?]],
         expect = "64",
-        answer = [[For $T = d$. After that the running sums take fewer, and their number does not
-          grow.]],
+        answer = [[64: for $T = d$. After that the running sums take fewer, and their number does
+          not grow.]],
         hints = {
           { "it == 4096", "That is $d²$. For which $T$ is $2 T d$ as large as $2 d²$?" },
           { "it == 8192", "That is the number of multiplications. For which $T$ are they equal?" },

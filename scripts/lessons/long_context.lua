@@ -262,7 +262,7 @@ return roper.lesson {
           slower, too. A token two positions back has the angles of half a position. In training no
           distance was between 0 and 1. The near questions fail from the first quarter on.]],
         hints = {
-          { "it == 1", "Which angles has a token two positions back? Did they occur in training?" },
+          { "it == 1", "At which angles is a token two positions back? Were they in training?" },
           { "it == 3", "The far ones failed because of new angles. Which angles are new now?" },
           "A distance of two is now half a position." } },
       formula = "θ'_t = θ_t / f",

@@ -164,7 +164,7 @@ return roper.lesson {
         kind of each name.
 
         The kinds are `"number"`, `"vector"`, `"matrix"`, `"position"` and `"angle"`. A plural, such
-        as `"vectors"`, has one value for each term of a sum. `notation` prints what the symbols of
+        as `"vectors"`, has one vector for each term of a sum. `notation` prints what the symbols of
         a lesson mean. `?roper.identity` lists all functions that a line can use.
 
         The code checks the line of the previous step, and then the same line with a wrong sign.

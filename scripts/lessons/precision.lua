@@ -91,7 +91,7 @@ return roper.lesson {
         By recurrence: rotate the previous entry by $θ$ in the working type. There are no large
         angles, but the rounding errors of all steps add up.
 
-        Rounded last: calculate $pθ$, its cosine and its sine in float64, whatever the working type
+        Rounded last: calculate $mθ$, its cosine and its sine in float64, whatever the working type
         is. Round only these results, which lie between -1 and 1.
 
         The code computes each table for the second of 64 pairs and compares its cosines with the

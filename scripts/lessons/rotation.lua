@@ -150,7 +150,7 @@ return roper.lesson {
           { "math.abs(angles[4] - angles[0] - 4) < 1e-12",
             instead = { "hands[m + 1]", "rope:rotate(arrow, m > 0 and 1 or 0)[1]" } } },
         play = { kind = "rotation", vectors = { { 2, 1 } }, farthest = 30,
-          caption = [[Thin: the arrow $(2, 1)$. Thick: the same, rotated by $mθ$. Move $m$: each
+          caption = [[Dashed: the arrow $(2, 1)$. Solid: the same, rotated by $mθ$. Move $m$: each
             position adds the angle $θ$. Then halve $θ$: the same rotation takes twice as many
             positions.]] } },
       exercise = {

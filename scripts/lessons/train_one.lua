@@ -23,8 +23,8 @@ return roper.lesson {
   steps = {
     { title = "A text with a rule",
       text = [[
-        This lesson builds a small language model and computes every part of it, from the input
-        characters to the output. The model is trained here, in a second, and then it writes.
+        This lesson builds a small language model and computes every part of it, from the
+        characters that it reads to those that it writes. The model is trained here, in a second.
 
         First we need a text. Each line describes a thing and then says what it does. There are 8
         adjectives, 8 nouns and 4 verbs, all chosen at random. There is one rule: the second noun
@@ -88,7 +88,7 @@ return roper.lesson {
         for each character. They start as random numbers. Training changes them, as it changes all
         52,950 numbers of this model.
 
-        `model:trace` runs the model and keeps the output of each part, so that each step by hand
+        `model:trace` runs the model and keeps the result of each part, so that each step by hand
         can be compared with the library. Take the first line of the text, 29 characters.
         `following` contains the next character of each.]],
       code = [[
@@ -214,7 +214,7 @@ return roper.lesson {
           { "it < 0", "The logarithm is negative. The loss is minus the logarithm." },
           "Each has the probability 1/22.", "At the prompt: > math.log(22)" } },
       formula = [[
-        p_c &= {e^{z_c}}/{Σ_k e^{z_k}}
+        p_c &= {e^{z_c}}/{Σ_j e^{z_j}}
         ℓ &= - {1}/{T} Σ_m ln p_m("character" m + 1)]],
       code = [[
         p = logits:exp() / logits:exp():sum(2, true)

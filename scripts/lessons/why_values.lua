@@ -100,31 +100,30 @@ return roper.lesson {
           source = "for different vectors" } } },
       figure = {
         caption = [[The values at "bites", multiplied by their weights, tip to tail, and their sums.
-          Dashed: dog bites man. Solid: man bites dog. RoPE's sum is the same arrow for both, but
-          RoPER's sums end at different points.]],
+          Dashed: dog bites man. Solid: man bites dog. Left: with RoPE, both chains end at the same
+          point. Right: with RoPER, each value is rotated by its distance first, and they do not.]],
         draw = [[
           local list, sums = {}, {}
           plane = roper.position.rope{dim = 2, frequencies = {turn}}
           weights = {}
           for n = 0, 2 do weights[n + 1] = math.exp(4 * math.cos((n - 1) * turn) / 2 ^ 0.5) end
           local total = weights[1] + weights[2] + weights[3]
-          local function chain(sentence, name)
-            local x, y, n = 0, 0, 0
+          local function chain(sentence, name, left)
+            local dashed = sentence == "dog bites man"
+            local x, y, n = left, 0, 0
             for word in sentence:gmatch("%S+") do
               local v = roper.tensor({arrow(word)}, "float64") * (weights[n + 1] / total)
               v = (name == "RoPER" and plane:rotate(v, {n - 1}) or v)[1]:totable()
-              if name == "RoPER" then
-                list[#list + 1] = {v[1], v[2], from = {x, y}, label = word,
-                  dashed = sentence == "dog bites man"}
-              end
+              list[#list + 1] = {v[1], v[2], from = {x, y}, label = word, dashed = dashed,
+                quantity = "v"}
               x, y, n = x + v[1], y + v[2], n + 1
             end
-            sums[#sums + 1] = {x, y, label = name .. "'s sum",
-              dashed = sentence == "dog bites man"}
+            sums[#sums + 1] = {x - left, y, from = {left, 0}, label = dashed and name,
+              dashed = dashed, quantity = "o"}
           end
-          for _, name in ipairs{"RoPE", "RoPER"} do
+          for i, name in ipairs{"RoPE", "RoPER"} do
             for _, sentence in ipairs{"dog bites man", "man bites dog"} do
-              chain(sentence, name)
+              chain(sentence, name, i - 1)
             end
           end
           ends = sums
@@ -171,7 +170,7 @@ return roper.lesson {
         choices = { "big dog bites man today", "dog then bites poor man", "the dog bites the man" },
         expect = 3,
         answer = [[In the third, the distances are -1 and 2, so the two weights differ, and the
-          exchange exchanges them. In the others the distances are -1 and 1, or -2 and 2: the
+          exchange swaps them. In the others the distances are -1 and 1, or -2 and 2: the
           weights are equal. The code shows the changes.]],
         hints = {
           { "it == 1", "Count from \"bites\": dog is at -1, man at 1. Are their weights equal?" },

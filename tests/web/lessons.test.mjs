@@ -140,6 +140,24 @@ test("an interactive figure takes its data from the code that ran", inBrowser, a
   await close(page);
 });
 
+test("paper shows answers, bars and the end of each motion", inBrowser, async () => {
+  const page = await open("wrong-inverse");
+  await page.send("Emulation.setEmulatedMedia", {media: "print"});
+  const seen = await act(page, `
+    dispatchEvent(new Event("beforeprint"));
+    const shown = (selector) => all(selector).map((one) => one.checkVisibility());
+    return { waiting: all("[data-waits]").length, answers: shown("details.answer > :last-child"),
+      bars: shown("main svg .bar"), checks: all(".results details[open]").length,
+      turns: all(".step figure").map((one) =>
+        getComputedStyle(one).getPropertyValue("--turn")) };`);
+  assert.equal(seen.waiting, 0);
+  assert.equal(seen.checks, 0);
+  assert.ok(seen.answers.length >= 6 && seen.answers.every(Boolean));
+  assert.ok(seen.bars.length >= 1 && seen.bars.every(Boolean));
+  assert.ok(seen.turns.length >= 4 && seen.turns.every((turn) => turn === "1"));
+  await close(page);
+});
+
 test("Ctrl+Enter runs a cell, Stop ends it, and Escape leaves it", inBrowser, async () => {
   const page = await open("rotation");
   await act(page, `change(cells()[0], /[^]*/, "print 'on'\\nwhile true do end");

@@ -17,15 +17,16 @@ end
 ---@param ... table
 ---@return any[]
 function M.keys(...)
-  local list, seen = {}, {}
+  local list, seen, is_mixed = {}, {}, false
   for _, one in ipairs { ... } do
     for key in next, one do
       if not seen[key] then
         list[#list + 1], seen[key] = key, true
+        is_mixed = is_mixed or type(key) ~= "string"
       end
     end
   end
-  table.sort(list, is_before)
+  table.sort(list, is_mixed and is_before or nil)
   return list
 end
 

@@ -75,10 +75,10 @@ import {control, move} from "./turn.mjs";
   document.fonts.ready.then(markScrolling);
   markScrolling();
 
-  // Paper shows all answers, and what else is folded.
+  // Paper shows all that is folded, but for the details of checks.
   let folded = [], waiting = [];
   addEventListener("beforeprint", () => {
-    folded = all("details:not([open])");
+    folded = all("details:not([open], .results *)");
     waiting = all("[data-waits]");
     for (const part of folded) part.open = true;
     for (const section of waiting) {

@@ -98,6 +98,13 @@ function M.minutes(rows)
   return sum
 end
 
+--- Minutes as a clock: "1:05".
+---@param minutes integer
+---@return string
+function M.clock(minutes)
+  return ("%d:%02d"):format(minutes // 60, minutes % 60)
+end
+
 --- A plan of all steps of one lesson. The minutes of a step are estimated like those of lessons:
 --- its words, divided by 100, and one for each question.
 ---@param lesson table

@@ -133,7 +133,8 @@ local function of_identity(identity)
 end
 
 -- The slides of a step. Their notes are those of the text, unless they have their own.
-local function slides_of(step, scope)
+-- `is_talk`: without code and checks
+local function slides_of(step, scope, is_talk)
   local result = steps.run(step, scope)
   local list, figures = of_text(step), step.figure and of_figure(step.figure, scope) or {}
   local function add(more)
@@ -152,8 +153,8 @@ local function slides_of(step, scope)
     add(answers)
   end
   add(figures)
-  add(of_code(step, result))
-  add(result.identity and of_identity(result.identity) or {})
+  add(is_talk and {} or of_code(step, result))
+  add(not is_talk and result.identity and of_identity(result.identity) or {})
   for _, question in ipairs(step.exercise or {}) do
     local asked, answers = of_question(question, show.TRY, nil, scope)
     add { asked }
@@ -162,8 +163,13 @@ local function slides_of(step, scope)
   return list
 end
 
--- o: id, class and notes of the slide
-local function section(title, body, o, address)
+--- A slide.
+---@param title table document
+---@param body table document
+---@param o {id: string?, class: string?, notes: table} of the slide
+---@param address (fun(code: string): string?)? address of a lesson that code names
+---@return any node
+function M.slide(title, body, o, address)
   return h.section { id = o.id, class = o.class,
     h.div { class = "slide", html.nodes({ title, body }, address) },
     h.aside { class = "notes", ["aria-label"] = "Notes", html.nodes(o.notes, address) } }
@@ -175,31 +181,51 @@ local function title_of(step, number, count)
     and document.styled("part", (" %d/%d"):format(number, count)) or "" }, 2)
 end
 
---- The page of a lesson's slides. With scripts, it shows one at a time: the arrow keys and Space
---- change it, and N shows the notes.
+--- The slides of a step, which is run.
+---@param step table
+---@param scope table the variables of the lesson
+---@param o {id: string?, address: fun(code: string): string?, is_talk: boolean?} id: of the first;
+---   is_talk: without code and checks
+---@return any[] nodes
+function M.of_step(step, scope, o)
+  local list = slides_of(step, scope, o.is_talk)
+  return tables.map(list, function(each, i)
+    return M.slide(title_of(step, i, #list), tables.entries(each), { id = i == 1 and o.id,
+      class = each.class, notes = each.notes or quantities.paragraphs(step.text) }, o.address)
+  end)
+end
+
+--- A page of slides. With scripts, it shows one at a time: the arrow keys and Space change it, and
+--- N shows the notes.
+---@param title string
+---@param all any[] from `slide` and `of_step`
+---@param lessons table[] those with interactive figures on a slide
+---@return string html
+function M.deck(title, all, lessons)
+  local kinds = {}
+  for _, lesson in ipairs(lessons) do
+    kinds = tables.joined(kinds, play.kinds(lesson))
+  end
+  local style, scripts = play.assets(tables.keys(tables.set(kinds)))
+  return html.page(title, { h.main { all },
+    h.nav { class = "number", ["aria-label"] = "slides" }, scripts,
+    h.script { script.joined "workbench/lesson/slides.mjs" } },
+    { style = { svg.style(), markup.asset "workbench/lesson/figure.css", style,
+      markup.asset "workbench/lesson/slides.css" }, is_guarded = true })
+end
+
+--- The page of a lesson's slides.
 ---@param lesson table
 ---@param address fun(code: string): string? address of a lesson that code names
 ---@return string html
 function M.page(lesson, address)
   local scope = steps.scope()
-  local all = { section(document.heading(document.prose(lesson.title)),
+  local cover = M.slide(document.heading(document.prose(lesson.title)),
     document.paragraph(document.prose(lesson.after)), { class = "cover",
-      notes = { show.goals(lesson), show.notation(lesson) } }, address) }
-  for number, step in ipairs(lesson.steps) do
-    local list = slides_of(step, scope)
-    for i, each in ipairs(list) do
-      local title = title_of(step, i, #list)
-      all[#all + 1] = section(title, tables.entries(each), {
-        id = i == 1 and "step-" .. number, class = each.class,
-        notes = each.notes or quantities.paragraphs(step.text) }, address)
-    end
-  end
-  local style, scripts = play.assets(play.kinds(lesson))
-  return html.page(prose.line(lesson.title), { h.main { all },
-    h.nav { class = "number", ["aria-label"] = "slides" }, scripts,
-    h.script { script.joined "workbench/lesson/slides.mjs" } },
-    { style = { svg.style(), markup.asset "workbench/lesson/figure.css", style,
-      markup.asset "workbench/lesson/slides.css" }, is_guarded = true })
+      notes = { show.goals(lesson), show.notation(lesson) } }, address)
+  return M.deck(prose.line(lesson.title), { cover, tables.map(lesson.steps, function(step, number)
+    return M.of_step(step, scope, { id = "step-" .. number, address = address })
+  end) }, { lesson })
 end
 
 return M

@@ -118,6 +118,20 @@ local function lessons_of(handed, lessons, notes)
   return chosen
 end
 
+-- Was a question on the page of a student? Takes its id.
+local function asked_by(students)
+  local all, is_any = {}, false
+  for _, one in ipairs(students) do
+    is_any = is_any or not one.asked
+    for _, id in ipairs(one.asked or {}) do
+      all[id] = true
+    end
+  end
+  return function(id)
+    return is_any or all[id] == true
+  end
+end
+
 -- The name of the lesson in the id of a question.
 local function lesson_in(id)
   return id:match "^(.*) %d+%.%d+$"
@@ -150,7 +164,7 @@ function M.folder(folder, lessons)
       one.marks[item.id] = mark
       one.right = one.right + (mark and mark.kind == "right" and 1 or 0)
     end
-  end)
+  end, asked_by(students))
   for _, one in ipairs(students) do
     local count = 0
     for id in pairs(one.answers) do

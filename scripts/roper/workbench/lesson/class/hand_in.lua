@@ -68,6 +68,7 @@ end
 ---@field student string
 ---@field saved string when, by the file; "" if it does not say
 ---@field lessons table<string, string> fingerprints
+---@field asked string[]? the ids of the questions on the page; all of the lessons if nil
 ---@field answers table<string, any>
 
 -- Of the files of one student, the one that was saved last counts.
@@ -131,7 +132,8 @@ function M.read(folder)
       list[#list + 1] = { file = shown, bytes = bytes, answers = answers,
         student = clean(has_name and found.student or name:gsub("%.json$", "")),
         saved = at_most(found.saved, 40) and found.saved or "",
-        lessons = tables.merged(found.lessons) }
+        lessons = tables.merged(found.lessons),
+        asked = type(found.asked) == "table" and found.asked or nil }
     end
   end
   local kept = latest(list, note)

@@ -1,5 +1,6 @@
 --- Writes the kit for a class: the plan, slides, a handout, the pages of its lessons, a page for
 --- answers, and the table of all questions.
+local deck = require "roper.workbench.lesson.class.deck"
 local escape = require "roper.base.escape"
 local files = require "roper.system.file"
 local h = require("roper.text.markup").h
@@ -20,9 +21,9 @@ local M = {}
 local CONTENTS <const> = {
   { "plan.html", "The plan", [[When what is done, the questions to put, what to leave out if it is
     late. Read it first, and print it.]] },
-  { "slides/index.html", "Slides", [[One set for each lesson. The arrow keys and Space change them,
-    N shows the notes: whole paragraphs, answers and the usual wrong ones. They are printed with
-    their notes.]] },
+  { "slides.html", "Slides", [[One set, in the order of the plan. The arrow keys and Space change
+    them, N shows the notes: what the class does, whole paragraphs, answers and the usual wrong
+    ones. They are printed with their notes. Code and checks are on the pages of the lessons.]] },
   { "handout.html", "The handout", [[To print for each student: questions with room for answers,
     and figures to complete by hand.]] },
   { "handout-answers.html", "Its answers", [[For you: each answer with the usual wrong ones, the
@@ -30,7 +31,7 @@ local CONTENTS <const> = {
   { "lessons/index.html", "The lessons", [[For each student: pages whose figures move, and which
     reply to each answer. Give out the whole folder.]] },
   { "answers.html", "The page for answers", [[For each student: one file, which keeps what is typed
-    and saves it to a file to hand in. It does not contain the answers.]] },
+    and saves it to a file to hand in. It has the questions of the plan, without their answers.]] },
   { "questions.html", "All questions", [[With answers and the usual wrong ones. questions.csv is the
     same for a spreadsheet.]] },
 }
@@ -64,8 +65,7 @@ local function index(title, chosen)
     end) } },
     h.h2 { "Lessons" }, h.ul { tables.map(chosen, function(lesson)
       return h.li { h.a { href = ("lessons/%s.html"):format(lesson.name),
-        prose.line(lesson.title) }, " (", h.a { href = ("slides/%s.html"):format(lesson.name),
-        "slides" }, ")" }
+        prose.line(lesson.title) } }
     end) },
     h.h2 { "Grading" }, h.p { "Put the files that the students hand in into a folder, and run ",
       h.code { "./roper lesson ", argument(chosen[1]), "--grade FOLDER" },
@@ -96,12 +96,12 @@ function M.write(lessons, folder)
   end
   files.make(folder)
   page.write(chosen, folder .. "/lessons")
-  page.write(chosen, folder .. "/slides", "slides")
   local parts = parts_of(rows, by_name)
   write("plan.html", plan.page(rows, by_name))
+  write("slides.html", deck.page(title, rows, by_name))
   write("handout.html", handout.page(title, parts))
   write("handout-answers.html", handout.page(title, parts, true))
-  write("answers.html", worksheet.page(chosen))
+  write("answers.html", worksheet.page(parts))
   local table_page, csv = questions.make(lessons)
   write("questions.html", table_page)
   write("questions.csv", csv)

@@ -11,11 +11,6 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- Minutes as a clock: "1:05".
-local function clock(minutes)
-  return ("%d:%02d"):format(minutes // 60, minutes % 60)
-end
-
 -- "step 1", "steps 2 to 4", "steps 5 and 6"
 local function steps_of(row)
   local first, last = row.steps[1], row.steps[#row.steps]
@@ -33,10 +28,9 @@ local function what(row, lessons)
 end
 
 -- Where its lesson and its slides are.
-local function links(row)
-  local place = ("%s.html#step-%d"):format(row[1], row.steps[1])
-  return h.p { class = "small", h.a { href = "slides/" .. place, "Slides" }, " · ",
-    h.a { href = "lessons/" .. place, "Lesson" } }
+local function links(row, number)
+  return h.p { class = "small", h.a { href = "slides.html#part-" .. number, "Slides" }, " · ",
+    h.a { href = ("lessons/%s.html#step-%d"):format(row[1], row.steps[1]), "Lesson" } }
 end
 
 -- The questions of the steps of a row.
@@ -64,14 +58,15 @@ function M.page(rows, lessons)
   end)
   local overview, sections, at, saved = {}, {}, 0, 0
   for i, row in ipairs(rows) do
-    overview[i] = h.tr { h.th { scope = "row", class = "time", clock(at) },
+    overview[i] = h.tr { h.th { scope = "row", class = "time", paths.clock(at) },
       h.td { class = "time", ("%d min"):format(row.minutes) },
       h.td { h.a { href = "#part-" .. i, what(row, lessons) } },
       h.td { class = "time", row.saves and ("%d min"):format(row.saves) or "" } }
     sections[i] = h.section { id = "part-" .. i,
-      h.h2 { h.span { class = "time", ("%s to %s "):format(clock(at), clock(at + row.minutes)) },
+      h.h2 { h.span { class = "time", ("%s to %s "):format(paths.clock(at),
+        paths.clock(at + row.minutes)) },
         what(row, lessons) },
-      links(row), h.p { inline(row.does) }, put(row, items),
+      links(row, i), h.p { inline(row.does) }, put(row, items),
       row.late and h.p { class = "late", h.b { "If it is late: " }, inline(row.late) } or nil }
     at, saved = at + row.minutes, saved + (row.saves or 0)
   end

@@ -52,11 +52,24 @@ local function asked(item)
     h.p { class = "said", role = "status" } }
 end
 
+-- Is a question in one of these parts? Takes its id.
+local function membership(parts)
+  local numbers = {}
+  for _, part in ipairs(parts) do
+    numbers[part.lesson.name] = part.steps and tables.set(part.steps)
+  end
+  return function(id)
+    local name, number = id:match "^(.*) (%d+)%."
+    return not numbers[name] or numbers[name][tonumber(number)] == true
+  end
+end
+
 --- The page.
----@param lessons table[]
+---@param parts LessonPart[] whose questions it has
 ---@return string html
-function M.page(lessons)
-  local sections, prints, current = {}, {}, nil
+function M.page(parts)
+  local sections, prints, ids, current = {}, {}, {}, nil
+  local lessons = tables.map(parts, function(part) return part.lesson end)
   bank.each(lessons, function(item)
     if current ~= item.lesson then
       current = item.lesson
@@ -64,7 +77,8 @@ function M.page(lessons)
       sections[#sections + 1] = { title = prose.line(current.title), asked = {} }
     end
     table.insert(sections[#sections].asked, asked(item))
-  end)
+    ids[#ids + 1] = item.id
+  end, membership(parts))
   local head = h.header { class = "bar", h.nav { ["aria-label"] = "Save", h.label { "Your name ",
     h.input { id = "name", type = "text", autocomplete = "name", maxlength = 80 } },
     h.span { class = "count", role = "status" }, h.button { type = "button", class = "main",
@@ -77,7 +91,8 @@ function M.page(lessons)
         "To continue with a saved file, open it: ",
         h.input { type = "file", id = "open", accept = ".json" } } },
     h.p { id = "result", role = "status", ["data-kit"] = core.json_encode { format = M.FORMAT,
-      version = M.VERSION, roper = version, lessons = prints } },
+      version = M.VERSION, roper = version, lessons = prints,
+      asked = core.json_array(ids) } },
     tables.map(sections, function(section)
       return { h.h2 { section.title }, section.asked }
     end) },

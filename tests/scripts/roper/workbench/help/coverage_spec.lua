@@ -70,6 +70,7 @@ local function objects()
     Embedding = roper.nn.Embedding { count = 2, features = 2 }, CacheLayer = cache:layer(1),
     LayerNorm = roper.nn.LayerNorm { features = 2 },
     RMSNorm = roper.nn.RMSNorm { features = 2 },
+    ShortConvolution = roper.nn.ShortConvolution { features = 2 },
     FeedForward = roper.nn.FeedForward { d_model = 8 },
     MultiHeadAttention = roper.nn.MultiHeadAttention(width),
     TransformerLayer = roper.nn.TransformerLayer(width),

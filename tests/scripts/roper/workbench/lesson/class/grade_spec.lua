@@ -6,6 +6,7 @@ local grades = require("roper.workbench.lesson.class.grades")
 local lessons = require("roper.workbench.lesson")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
+local tables = require("roper.base.tables")
 local terminal = require("roper.text.document.terminal")
 
 -- A lesson with a question of each kind.
@@ -73,6 +74,18 @@ describe("grading", function()
     assert.same({ kind = "wrong", shown = "7", hint = "Multiply." }, marks["own 1.1"])
     assert.same({ kind = "right", shown = "y = 2 + 1" }, marks["own 1.2"])
     assert.same({}, found.notes)
+  end)
+
+  it("counts the questions that were on the pages", function()
+    hand_in("ada.json", "Ada", { ["own 2.1"] = "b" }, { asked = { "own 2.1", "own 2.2" } })
+    local function ids()
+      return tables.map(grade.folder(folder, some).items, function(item) return item.id end)
+    end
+    assert.same({ "own 2.1", "own 2.2" }, ids())
+    hand_in("ben.json", "Ben", { ["own 1.1"] = "6" }, { asked = { "own 1.1" } })
+    assert.same({ "own 1.1", "own 2.1", "own 2.2" }, ids())
+    hand_in("cy.json", "Cy", { ["own 1.1"] = "6" }) -- of a page that does not say
+    assert.same({ "own 1.1", "own 1.2", "own 2.1", "own 2.2" }, ids())
   end)
 
   it("ignores what a file says about its answers", function()

@@ -3,6 +3,7 @@ local bank = require("roper.workbench.lesson.class.bank")
 local browser = require("tests.browser")
 local class = require("roper.workbench.lesson.class")
 local core = require("roper.core")
+local deck = require("roper.workbench.lesson.class.deck")
 local files = require("roper.system.file")
 local forms = require("roper.workbench.lesson.form")
 local grade = require("roper.workbench.lesson.class.grade")
@@ -72,7 +73,7 @@ describe("the kit of a class", function()
 
   it("has pages that load nothing, and links only to what it has", function()
     for _, name in ipairs({ "index", "plan", "handout", "handout-answers", "answers", "questions",
-      "lessons/index", "lessons/rotation", "slides/index", "slides/rotation" }) do
+      "lessons/index", "lessons/rotation", "slides" }) do
       local text = read(name .. ".html")
       html.check(text)
       assert.is_nil(text:find('src="http', 1, true), name)
@@ -111,8 +112,8 @@ describe("the kit of a class", function()
   browser.it("has pages that fit on phones, whose controls have names", function(path)
     local pages, names = {}, { "index", "plan", "answers", "questions", "handout",
       "handout-answers" }
-    local wide = worksheet.page({ lessons.find("relative-distance") }) -- has long lines of code
-    scratch.write("kit/wide.html", wide)
+    local has_long_lines = lessons.find("relative-distance")
+    scratch.write("kit/wide.html", worksheet.page({ { lesson = has_long_lines } }))
     names[#names + 1] = "wide"
     for i, name in ipairs(names) do
       pages[i] = { read(name .. ".html"), [[addEventListener("load", () => {
@@ -185,6 +186,17 @@ describe("the kit of a class", function()
     assert.equal(5, student.right)
   end)
 
+  it("asks only the questions of its parts, and says which in the files that it saves", function()
+    local text = worksheet.page({ { lesson = rotation, steps = { 2, 5 } } })
+    local ids = {}
+    for id in text:gmatch('data%-id="([^"]*)"') do
+      ids[#ids + 1] = id
+    end
+    assert.same({ "rotation 2.1", "rotation 2.2", "rotation 5.1", "rotation 5.2" }, ids)
+    local kit = text:match('data%-kit="([^"]*)"'):gsub("&quot;", '"')
+    assert.same(ids, core.json_decode(kit).asked)
+  end)
+
   it("lists every question with its answer and the usual wrong ones, also as CSV", function()
     local page, text = read("questions.html"), read("questions.csv")
     assert.matches("^\u{FEFF}question,lesson,step,kind,text,choices,answer,", text)
@@ -244,7 +256,25 @@ describe("the plan of a class", function()
       assert.equal(row.late ~= nil, section:find("If it is late: ", 1, true) ~= nil)
     end
     assert.matches("saves 30 minutes in all", text)
-    assert.truthy(text:find('href="slides/rotation.html#step-5"', 1, true))
+    assert.truthy(text:find('href="slides.html#part-5"', 1, true))
+  end)
+
+  it("has one set of slides: its parts in order, their steps, and no code", function()
+    local rows = { { "rotation", steps = { 2 }, minutes = 5, does = "Draw it.", late = "Skip it." },
+      { "rotation", steps = { 4, 6 }, minutes = 7, does = "Show it." } }
+    local rotation = lessons.find("rotation")
+    local text = deck.page("A class", rows, { rotation = rotation,
+      ["general-form"] = lessons.find("general-form") })
+    html.check(text)
+    assert.matches("<code>general%-form</code>", text) -- not a link: the kit does not have it
+    local titles = {}
+    for title in text:gmatch("<h2>([^<]+)") do
+      titles[#titles + 1] = title ~= titles[#titles] and title or nil
+    end
+    assert.same({ "By position", "Rotations add up", "What a rotation leaves unchanged" }, titles)
+    assert.matches('id="part%-1".-0:00 to 0:05.-Draw it%..-If it is late: Skip it%..-id="part%-2"'
+      .. ".-0:05 to 0:12.-Show it%.", text)
+    assert.is_nil(text:find("rope = roper.position", 1, true))
   end)
 
   it("names its steps, so that a new step moves none of them", function()
