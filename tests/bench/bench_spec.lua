@@ -2,6 +2,7 @@ local child = require("tests.bench.child")
 local core = require("roper.core")
 local mpi = require("tests.mpi")
 local process = require("tests.process")
+local report = require("tests.bench.report")
 local scratch = require("tests.scratch")
 local shapes = require("tests.bench.shapes")
 local statistics = require("tests.bench.statistics")
@@ -80,7 +81,7 @@ describe("bench", function()
     core.matmul_precision("bfloat16")
     assert.equal(core.machine().instructions, results.machine.rounded_instructions)
     core.matmul_precision(before)
-    for _, name in ipairs({ "small", "big32", "big8", "one_thread" }) do
+    for _, name in ipairs({ "comparison", "small", "big32", "big8", "one_thread" }) do
       local step = results[name]
       positive(step.fraction)
       assert.is_true(step.least <= step.seconds)
@@ -190,6 +191,23 @@ describe("bench", function()
     assert.matches("\nlinear_attention: 2 heads of 8 features", output, 1, true)
     assert.matches("\n| 64 |", output, 1, true)
     assert.is_nil(output:find("big", 1, true))
+  end)
+
+  it("ends with a table of training steps", function()
+    assert.matches("\n| one thread | 1 | %d+%.%d | %d+%.%d%d | %d+%.%d, %d+%.%d%d |  |  | %d.%d%d |"
+      .. "\n$", bench("--one-thread"))
+  end)
+
+  it("lists the ratio of the fastest peer in each precision", function()
+    local function peer(name, ratio, rounded_ratio)
+      return { name = name, ratio = ratio, rounded_ratio = rounded_ratio, peak_bytes = 3 << 30 }
+    end
+    local lines = report.steps({ { name = "small", step = { threads = 2, seconds = 0.25,
+      fraction = 0.75, peak_bytes = 1 << 29, rounded = { seconds = 0.125, fraction = 0.5 },
+      peers = { peer("2.99, eager, bfloat16", 1.5, 3), peer("2.99, compiled, float32", 1.75, 3.5),
+        peer("2.99, compiled, bfloat16", 1.8, 3.6), peer("1.13, default malloc", 2, 4) } } } })
+    assert.equal("| small | 2 | 250.0 | 0.75 | 125.0, 0.50 | 1.75 | 3.00 | 0.50, 3.00 |",
+      lines:match("[^\n]+$"))
   end)
 
   it("lists the environment variables that can slow a machine down", function()

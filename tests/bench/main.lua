@@ -35,6 +35,11 @@ local SCHEMES <const> = { "xpos", "alibi", "t5", "yarn", "axial", "shaw", "trans
 -- `shape`: its name and changes; `run` measures and `show` returns the text; `settings`: changes of
 -- the settings; `extra` measurements run on request, and with --tiny.
 local MEASUREMENTS <const> = {
+  { name = "comparison", summary = "training at the shape of comparison sweeps",
+    shape = { "comparison" }, run = measure.step, show = report.step,
+    settings = { has_parts = true, has_peer = true } },
+  { name = "comparison_one_thread", summary = "the same on one thread", shape = { "comparison" },
+    run = measure.step, show = report.step, settings = { threads = 1, has_peer = true } },
   { name = "small", summary = "training at the small shape", shape = { "small" },
     run = measure.step, show = report.step, settings = { has_parts = true, has_peer = true } },
   { name = "big32", summary = "training at the big shape, batch 32", shape = { "big" },
@@ -144,6 +149,7 @@ local function peers()
   return found
 end
 
+local steps = {}
 for _, measurement in ipairs(wanted()) do
   local name, changes = table.unpack(measurement.shape)
   local shape = shapes.get(name, given.tiny)
@@ -152,6 +158,12 @@ for _, measurement in ipairs(wanted()) do
   local result = measurement.run(given.tiny and shape or shapes.with(shape, changes), own)
   results[measurement.name] = result
   say(("\n%s: %s"):format(measurement.name, measurement.show(result)))
+  if measurement.run == measure.step then
+    steps[#steps + 1] = { name = measurement.name:gsub("_", " "), step = result }
+  end
+end
+if #steps > 0 then
+  say("\n" .. report.steps(steps))
 end
 if given.json then
   print(core.json_encode(results, { indent = 2 }))

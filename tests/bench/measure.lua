@@ -80,7 +80,7 @@ local function peers_of(peers, shape, threads, count)
     if theirs ~= count then
       error(("expected a peer with %d parameters, got %d"):format(count, theirs), 0)
     end
-    entry.case = "step"
+    entry.case, entry.steps = "step", shape.steps
   end
   return entries
 end

@@ -1,8 +1,9 @@
 """The model of tests/bench/training.lua in PyTorch, for comparison.
 
 python3 tests/bench/peer.py OPTIONS: OPTIONS is JSON with shape and threads; precision "bfloat16"
-asks for autocast, is_compiled for torch.compile. A line "step" on standard input runs a training
-step and prints its seconds as JSON; "count" prints the number of parameters.
+asks for autocast, is_compiled for torch.compile. A line "step" on standard input runs training
+steps, shape["steps"] or 1, and prints the seconds of one as JSON; "count" prints the number of
+parameters.
 """
 import json
 import signal
@@ -102,12 +103,15 @@ def main():
     if options.get("is_compiled"):
         loss = torch.compile(loss)
 
+    steps = shape.get("steps", 1)
+
     def step():
         start = time.perf_counter()
-        optimizer.zero_grad(set_to_none=True)
-        loss().backward()
-        optimizer.step()
-        return time.perf_counter() - start
+        for _ in range(steps):
+            optimizer.zero_grad(set_to_none=True)
+            loss().backward()
+            optimizer.step()
+        return (time.perf_counter() - start) / steps
 
     def count():
         return sum(p.numel() for p in model.parameters())

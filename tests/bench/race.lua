@@ -16,7 +16,7 @@ end
 ---@return table entry of a race
 function M.trainer(shape, threads, precision)
   return { program = child.worker("step", { shape = shape, threads = threads,
-    precision = precision, positions = { "roper" } }), case = "roper" }
+    precision = precision, positions = { "roper" } }), case = "roper", steps = shape.steps }
 end
 
 --- Products of square matrices.
@@ -30,11 +30,11 @@ function M.multiplier(size, threads, precision)
 end
 
 --- Run a case of each program in turn, and end the programs.
----@param entries table[] program: a Child; case: its name; summary: a function of the list of
----   results of the case, which are seconds by default
+---@param entries table[] program: a Child; case: its name; steps: how many it takes, 1 by default;
+---   summary: a function of the list of results of the case, which are seconds by default
 ---@param rounds integer after two rounds that are not counted
 ---@return table[] for each entry the result of `summary`, by default seconds (their median) and
----   least; with peak_bytes, and faults: page faults of the median round
+---   least; with peak_bytes, and faults: page faults a step of the median round
 function M.run(entries, rounds)
   local calls, faults, results = {}, {}, {}
   for i, entry in ipairs(entries) do
@@ -43,7 +43,7 @@ function M.run(entries, rounds)
     calls[i] = function()
       local before = entry.program:faults()
       local result = call()
-      table.insert(faults[i], entry.program:faults() - before)
+      table.insert(faults[i], (entry.program:faults() - before) / (entry.steps or 1))
       return result
     end
   end

@@ -64,6 +64,33 @@ function M.step(step)
   return table.concat(lines, "\n")
 end
 
+--- A table of training steps: with the fraction of matmul after the milliseconds in bfloat16, the
+--- ratio of the fastest peer in each precision, and the memory of roper and of the peer in float32.
+---@param rows table[] name and step: from `measure.step`
+function M.steps(rows)
+  local lines = {
+    "| train | threads | ms a step | of matmul | in bfloat16 | PyTorch float32 | bfloat16 | GiB |",
+    "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |" }
+  for _, row in ipairs(rows) do
+    local step = row.step
+    local function fastest(precision)
+      for _, peer in ipairs(step.peers or {}) do
+        if (peer.name:match "bfloat16$" or "float32") == precision then
+          return peer
+        end
+      end
+    end
+    local float32, bfloat16 = fastest "float32", fastest "bfloat16"
+    lines[#lines + 1] = ("| %s | %d | %.1f | %.2f | %.1f, %.2f | %s | %s | %.2f%s |"):format(
+      row.name, step.threads, milliseconds(step.seconds), step.fraction,
+      milliseconds(step.rounded.seconds), step.rounded.fraction,
+      float32 and ("%.2f"):format(float32.ratio) or "",
+      bfloat16 and ("%.2f"):format(bfloat16.rounded_ratio) or "", gibibytes(step.peak_bytes),
+      float32 and (", %.2f"):format(gibibytes(float32.peak_bytes)) or "")
+  end
+  return table.concat(lines, "\n")
+end
+
 ---@param positions table from `measure.positions`
 function M.positions(positions)
   return ("%s\n  %.1f ms a step without positions; RoPE takes %.3f of that, RoPER %.3f of RoPE")

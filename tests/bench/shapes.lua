@@ -1,9 +1,12 @@
 --- The shapes that are measured, and the operations of a training step.
 local M = {}
 
--- The study's two models on its sequences, with the tokens of Substring by Index, and a model of
--- 151 M parameters for generation.
+-- The model of preset `comparison` on strings to copy; the study's two models on its sequences,
+-- with the tokens of Substring by Index; and a model of 151 M parameters for generation. `steps`:
+-- how many are timed together, 1 by default.
 local SHAPES <const> = {
+  comparison = { d_model = 64, layers = 2, heads = 4, norm = "pre", d_ff = 256, length = 65,
+    batch = 16, vocabulary = 13, steps = 20 },
   small = { d_model = 128, layers = 3, heads = 4, norm = "pre", d_ff = 512, length = 512,
     batch = 16, vocabulary = 45 },
   big = { d_model = 512, layers = 6, heads = 8, norm = "post", d_ff = 2048, length = 640,
@@ -14,7 +17,7 @@ local SHAPES <const> = {
 
 -- Replaces every shape if --tiny is set.
 local TINY <const> = { d_model = 16, layers = 2, heads = 2, d_ff = 32, length = 24, batch = 2,
-  vocabulary = 5 }
+  vocabulary = 5, steps = 2 }
 
 --- A shape with some fields changed.
 ---@param shape table
@@ -30,8 +33,8 @@ function M.with(shape, changes)
   return result
 end
 
---- A shape: d_model, layers, heads, norm, d_ff, length, batch, vocabulary.
----@param name string "small", "big" or "large"
+--- A shape: d_model, layers, heads, norm, d_ff, length, batch, vocabulary, steps.
+---@param name string "comparison", "small", "big" or "large"
 ---@param is_tiny boolean? a tiny model and batch instead, with the norm where this shape has it
 ---@return table
 function M.get(name, is_tiny)
