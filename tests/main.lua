@@ -1,5 +1,5 @@
 -- Runs all specs, or those below some paths: lua5.4 tests/main.lua [--jobs=N] [--busted=COMMAND]
--- [PATH]... Each file runs in its own busted process, by default two more at a time than there are
+-- [PATH]... Each file runs in its own busted process, by default four more at a time than there are
 -- processors, because some files wait for timeouts. COMMAND replaces `busted`; its words are
 -- separated by single blanks. The output of files with failed or skipped tests is printed at the
 -- end, before a line with the counts.
@@ -9,7 +9,7 @@ io.stdout:setvbuf "line"
 -- With more threads, the processes would wait for each other; specs about threads set their number.
 uv.os_setenv("OMP_NUM_THREADS", os.getenv "OMP_NUM_THREADS" or "1")
 local queue, reports, passed, failed = {}, {}, 0, 0
-local jobs, paths, command = uv.available_parallelism() + 2, {}, "busted"
+local jobs, paths, command = uv.available_parallelism() + 4, {}, "busted"
 for _, argument in ipairs(arg) do
   local option, value = argument:match "^%-%-(%l+)=(.+)$"
   if option == "jobs" then

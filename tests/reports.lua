@@ -87,7 +87,7 @@ function M.lengths(methods, seeds)
       for k, times in ipairs { 2, 8 } do
         trial.run.result.longer[k] = { name = "letters=" .. 8 * times, times = times,
           problems = 128, solved = 100 - seed - 10 * k, accuracy = 0.9 - 0.2 * k
-            + 0.01 * (i + seed % 3) }
+            + 0.01 * (i + seed % 3), accuracy_beyond = 0.8 - 0.3 * k + 0.01 * (i + seed % 3) }
       end
       for _, entry in ipairs(trial.run.metrics) do
         entry.accuracy = entry.accuracy and entry.accuracy * (0.9 + 0.02 * i)

@@ -46,7 +46,7 @@ function commit() {
 }
 
 const files = new Files();
-const archived = /^(?!scripts\/(packaging|experiments\/along_the_way)).*\.(lua|css|m?js|py)$/;
+const archived = /^(?!scripts\/(packaging|experiments\/[^/]*\/)).*\.(lua|css|m?js|py)$/;
 for (const at of below("scripts", archived)) add(files, at);
 for (const name of OWN.filter((name) => name.endsWith(".lua")))
   add(files, `bindings/web/${name}`, `web/${name}`);

@@ -79,9 +79,11 @@ function requests.race(options)
 end
 
 return function(line)
+  core.interrupt_clear() -- pressed while no request was running
   for kind, value in pairs(assert(core.json_decode(line))) do
     local reply = requests[kind] and requests[kind](value)
       or require("roper.workbench.session.answers").answer(session(), kind, value)
+    core.interrupt_clear() -- pressed too late
     send { reply = reply }
   end
 end

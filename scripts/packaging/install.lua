@@ -180,7 +180,7 @@ local function plan()
   end
   for _, part in ipairs { "roper", "experiments", "lessons" } do
     for _, name in ipairs(files_in("scripts/" .. part, " lua css js mjs py ")) do
-      if not name:find "^along_the_way/" then -- scripts for the source tree
+      if part ~= "experiments" or not name:find "/" then -- studies are in the source tree only
         add(("%s/%s/%s"):format(set.luadir, part, name), ("scripts/%s/%s"):format(part, name))
       end
     end

@@ -30,6 +30,7 @@ scheme = roper.position.alibi{heads = 2}
 keeper = roper.position.accumulated{dim = 4, heads = 2, d_model = 8}
 rope = roper.position.rope{dim = 4}
 linear, norm = roper.nn.Linear{inputs = 3, outputs = 2}, roper.nn.LayerNorm{features = 3}
+convolution = roper.nn.ShortConvolution{features = 3}
 adam, sgd = roper.optim.Adam{}, roper.optim.SGD{}
 config = roper.experiment.configure("copy", {preset = "smoke"})
 run = {config = config, folder = folder .. "/none", status = "waiting", provenance = {},
@@ -43,7 +44,8 @@ local OBJECTS <const> = {
   tensor = "x", rotary = "rope", task = "task", Scheme = "scheme", Module = "model",
   Transformer = "model", TransformerLayer = "layer", MultiHeadAttention = "layer.attention",
   FeedForward = "layer.feed_forward", Embedding = "model.embedding", Linear = "linear",
-  LayerNorm = "norm", RMSNorm = "roper.nn.RMSNorm{features = 3}", Dropout = "roper.nn.Dropout()",
+  LayerNorm = "norm", RMSNorm = "roper.nn.RMSNorm{features = 3}",
+  ShortConvolution = "convolution", Dropout = "roper.nn.Dropout()",
   ReLU = "roper.nn.ReLU()", GELU = "roper.nn.GELU()", Sequential = "roper.nn.Sequential(linear)",
   Cache = "cache", CacheLayer = "cache:layer(1)", Adam = "adam", SGD = "sgd",
   Optimizer = "adam", Positions = "positions", TaskRandom = "roper.tasks.random(1)", Run = "run",

@@ -2,7 +2,7 @@
 # Runs specs by the program and the module of the archive in /out: of files, folders, or of the C
 # code. Run it by root.sh, because it writes into the source tree:
 #
-#   PACKAGES="gcc libc6-dev lua-busted python3" tests/systems/root.sh bookworm:arm64 \
+#   PACKAGES="gcc libc6-dev lua-busted lua-readline python3" tests/systems/root.sh bookworm:arm64 \
 #     tests/systems/program.sh tests/core
 set -eu
 mkdir /opt/roper /opt/shim
