@@ -26,9 +26,12 @@ Racer.__index = Racer
 local function new_racer(trial, send)
   local self = setmetatable({ trial = trial, step = 0 }, Racer)
   local progress = { finish = function() end, update = function(_, step, loss)
-    self.step = step
+    if step == self.step then
+      return -- an interrupted step is reported again
+    end
     send { event = "step", position = trial.config.position, seed = trial.config.seed, step = step,
       loss = loss }
+    self.step = step
     if coroutine.yield() == STOP then
       error("interrupted", 0)
     end

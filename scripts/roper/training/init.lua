@@ -226,6 +226,7 @@ local function advance(session, parameters)
       state.generators = folders.generators(o.task)
       state.step, state.norm = step, norm
       state.sum, state.count = state.sum + value, state.count + 1
+      session.unshown = value
       is_counted = true
     end
   end
@@ -265,18 +266,28 @@ local function is_stopped(session)
   return session.is_stopped
 end
 
+-- Reports the last complete step, unless that was done.
+local function show(session, progress)
+  local step, start = session.state.step, session.start
+  if progress and session.unshown then
+    progress:update(step, session.unshown, (step - start.step) / (seconds() - start.seconds))
+  end
+  session.unshown = nil
+end
+
 -- Runs the remaining steps.
 local function loop(session, progress)
   local o, state = session.options, session.state
   state.generators = folders.generators(o.task)
   local parameters, history, diverged = o.model:parameters(), {}, nil
-  local start, started = state.step, seconds()
+  local start = { step = state.step, seconds = seconds() }
+  session.start = start
   local function elapsed()
-    return state.seconds + seconds() - started
+    return state.seconds + seconds() - start.seconds
   end
   o.model:training(true)
   if o.ranks then
-    o.ranks:check(parameters, start)
+    o.ranks:check(parameters, start.step)
   end
   -- The run was interrupted after a step, before its metrics were written.
   local is_cut = state.count > 0 and is_logged(o, state.step)
@@ -299,9 +310,7 @@ local function loop(session, progress)
       is_ended = is_stopped(session)
     end
     snapshots.save(session)
-    if progress and value then
-      progress:update(state.step, value, (state.step - start) / (seconds() - started))
-    end
+    show(session, progress)
     local due = o.checkpoint_every and state.step % o.checkpoint_every == 0
       or state.step == o.steps or is_ended
     if due and o.ranks then
@@ -352,6 +361,9 @@ function M.run(session)
     progress:note(note)
   end
   local ok, result = pcall(loop, session, progress)
+  if not ok and require("roper.text.diagnostics").is_interrupt(result) then
+    pcall(show, session, progress) -- Ctrl-C may come between a step and its report
+  end
   if progress then
     progress:finish()
   end

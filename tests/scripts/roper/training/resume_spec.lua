@@ -44,12 +44,12 @@ describe("a resumed run", function()
 
   it("passes on an interrupt, and the run can be resumed", function()
     run({ steps = 20, checkpoint_every = 4, run = scratch.path("whole") })
-    local finished, calls = 0, 0
+    local finished, last = 0, nil
     core.interrupt_enable()
     local ok, message = pcall(run, { steps = 20, checkpoint_every = 4, run = scratch.path("cut"),
       progress = {
         update = function(_, step)
-          calls = calls + 1
+          last = step
           if step == 13 then
             uv.kill(uv.os_getpid(), "sigint")
           end
@@ -59,13 +59,30 @@ describe("a resumed run", function()
     core.interrupt_disable()
     assert.is_false(ok)
     assert.truthy(message:find("interrupted$"), message)
-    assert.equal(13, calls)
+    assert.equal(13, last)
     assert.equal(1, finished)
     local result = run({ steps = 20, checkpoint_every = 4, run = scratch.path("cut"),
       resume = true })
     assert.equal(20, result.step)
     assert.is_true(same_checkpoint(scratch.path("whole"), scratch.path("cut")))
     assert.same(timeless(scratch.path("whole")), timeless(scratch.path("cut")))
+  end)
+
+  it("shows the last complete step, also if Ctrl-C comes between the step and its report", function()
+    local options, steps = { steps = 12 }, {}
+    options.model = models.small({ seed = 1, dropout = 0.1 })
+    local inner = roper.optim.Adam()
+    options.optimizer = setmetatable({ step = function(_, parameters, count, norm)
+      inner:step(parameters, count, norm)
+      if inner.count == 7 then
+        error("interrupted", 0)
+      end
+    end }, { __index = inner })
+    options.progress = { finish = function() end, update = function(_, step)
+      steps[#steps + 1] = step
+    end }
+    assert.same({ false, "interrupted" }, { pcall(run, options) })
+    assert.same({ 1, 2, 3, 4, 5, 6, 7 }, steps)
   end)
 
   -- Press Ctrl-C in the forward pass of step `last`; the loop must end there.
