@@ -122,6 +122,14 @@ describe("bench", function()
       positive(row.schemes[3].both)
       assert.is_nil(row.peer)
     end
+    local forward = results.attention_forward.rows
+    assert.equal(4, #forward)
+    for i, row in ipairs(forward) do
+      assert.equal(i <= 2, row.causal)
+      assert.equal(i % 2 == 1 and "float32" or "bfloat16", row.precision)
+      positive(row.flops)
+      assert.is_nil(row.peer)
+    end
     positive(results.sampling.ratio)
     assert.equal(2, #results.generation)
     for _, row in ipairs(results.generation) do

@@ -17,13 +17,14 @@ local FULL <const> = { rounds = 10, size = 2048, problems = 128, sampling_rounds
   lengths = { 128, 256, 512, 1024, 2048, 4096, 8192 }, tokens = 8192,
   batches = { 1, 2, 4, 8, 16, 32 }, linear_lengths = { 512, 1024, 2048, 4096, 8192 },
   attention_lengths = { 512, 2048, 8192, 16384 }, attention_rounds = 3,
+  forward_lengths = { 2048, 8192, 16384 },
   generation_shapes = { shapes.get "small", shapes.get "big", shapes.get "large" },
   generation_batches = { 1, 16 }, generation_tokens = 64, generation_rounds = 3,
   bandwidth_bytes = 256 << 20 }
 -- One thread: waiting for a second is slow if other programs run beside the tests.
 local TINY <const> = { threads = 1, rounds = 3, size = 512, problems = 2, sampling_rounds = 1,
   steps = 3, lengths = { 16, 32 }, tokens = 64, batches = { 1, 2 }, linear_lengths = { 32, 64 },
-  attention_lengths = { 16, 32 }, attention_rounds = 1,
+  attention_lengths = { 16, 32 }, attention_rounds = 1, forward_lengths = { 16 },
   generation_shapes = { shapes.get("small", true) }, generation_batches = { 1, 2 },
   generation_tokens = 3, generation_rounds = 1, bandwidth_bytes = 1 << 20 }
 
@@ -63,6 +64,9 @@ local MEASUREMENTS <const> = {
   { name = "attention", summary = "attention by length, with several schemes and beside PyTorch",
     shape = { "big", { batch = 1 } }, run = measure.attention, show = report.attention,
     settings = { positions = { "none", "roper", "alibi", "t5" }, has_peer = true } },
+  { name = "attention_forward", summary = "forward passes with RoPE, causal and not, in bfloat16",
+    shape = { "big", { batch = 1 } }, run = measure.attention_forward,
+    show = report.attention_forward, settings = { has_peer = true } },
   { name = "sampling", summary = "sampling with the big model", shape = { "big" },
     run = measure.sampling, show = report.sampling },
   { name = "generation", summary = "generation by size and batch, and beside transformers",

@@ -223,7 +223,8 @@ function M.attention(shape, settings)
   local lengths, names = settings.attention_lengths, settings.positions
   local ours = child.worker("attention", { shape = shape, threads = settings.threads,
     lengths = lengths, positions = names })
-  local theirs = peer.start_attention(settings.peers or {}, shape, lengths, settings.threads)
+  local theirs = peer.start_attention(settings.peers or {}, { shape = shape, lengths = lengths,
+    threads = settings.threads })
   local rows = {}
   for i, length in ipairs(lengths) do
     local calls = {}
@@ -250,6 +251,39 @@ function M.attention(shape, settings)
     theirs:stop()
   end
   return { shape = shape, rows = rows, peak_bytes = peak }
+end
+
+--- Forward passes of attention with RoPE, causal and not, in both precisions, in turn with those of
+--- PyTorch 2, which also rotates queries and keys.
+---@param shape table
+---@param settings table threads, attention_rounds, forward_lengths; peers: from `peer.find`
+---@return table shape, rows: length, causal, precision, seconds, flops (a second), peer: its
+---   seconds relative to ours, if there is one
+function M.attention_forward(shape, settings)
+  local rows = {}
+  for _, length in ipairs(settings.forward_lengths) do
+    for _, causal in ipairs { true, false } do
+      local entries, count = {}, #rows
+      for _, precision in ipairs { "float32", "bfloat16" } do
+        local options = { shape = shape, lengths = { length }, positions = { "rope" },
+          rotated = true, causal = causal, precision = precision, threads = settings.threads }
+        entries[#entries + 1] = { program = child.worker("attention", options),
+          case = "forward rope " .. length }
+        rows[#rows + 1] = { length = length, causal = causal, precision = precision }
+        local theirs = peer.start_attention(settings.peers or {}, options)
+        entries[#entries + 1] = theirs and { program = theirs, case = "forward " .. length }
+      end
+      local results = race.run(entries, settings.attention_rounds)
+      local step = #results // 2
+      for i = 1, 2 do
+        local row, found = rows[count + i], results[(i - 1) * step + 1]
+        row.seconds = found.seconds
+        row.flops = (causal and 2 or 4) * length ^ 2 * shape.d_model * shape.batch / found.seconds
+        row.peer = step == 2 and results[2 * i].seconds / found.seconds or nil
+      end
+    end
+  end
+  return { shape = shape, rows = rows }
 end
 
 --- Answers to addition problems, with the cache of keys and values and without.

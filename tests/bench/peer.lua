@@ -111,18 +111,15 @@ function M.start_generation(peers, shape, batch, tokens, threads)
   return nil
 end
 
---- Start the program that times PyTorch's attention alone, in float32.
+--- Start the program that times PyTorch's attention alone.
 ---@param peers table[] from `find`
----@param shape table
----@param lengths integer[]
----@param threads integer
+---@param options table as for peer_attention.py
 ---@return Child? program nil without a PyTorch of PEER_PYTHON
-function M.start_attention(peers, shape, lengths, threads)
+function M.start_attention(peers, options)
   for _, peer in ipairs(peers) do
     if peer.options.precision == "float32" then
       return child.start({ peer.python, "tests/bench/peer_attention.py",
-        core.json_encode { shape = shape, lengths = lengths, threads = threads } },
-        peer.environment)
+        core.json_encode(options) }, peer.environment)
     end
   end
   return nil

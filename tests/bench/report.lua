@@ -39,8 +39,10 @@ function M.step(step)
     shapes.describe(step.shape),
     ("  %.1f ms a step on %d threads, %.1f at least"):format(milliseconds(step.seconds),
       step.threads, milliseconds(step.least)),
-    ("  %.2f GFLOP at %.0f GFLOP/s: %.3f of matmul, which reached %.0f meanwhile"):format(
-      giga(step.flops), giga(step.flops / step.seconds), step.fraction, giga(step.matmul)),
+    ("  %.2f GFLOP at %.0f GFLOP/s: %.3f of matmul, which reached %.0f meanwhile; %.3f with the "
+      .. "scores computed again"):format(giga(step.flops), giga(step.flops / step.seconds),
+      step.fraction, giga(step.matmul),
+      step.fraction * shapes.computed_flops(step.shape) / step.flops),
     ("  %.0f tokens a second, %.2f GiB at the peak, %.0f page faults a step"):format(step.tokens,
       gibibytes(step.peak_bytes), step.faults),
     ("  in bfloat16 %.1f ms, %.1f at least: %.2f times as fast, %.3f of its matmul, which reached "
@@ -172,6 +174,23 @@ function M.attention(result)
     end
     cells[#cells + 1] = row.peer and (" %.2f, %.2f |"):format(row.peer.forward, row.peer.both)
     lines[#lines + 1] = table.concat(cells)
+  end
+  return table.concat(lines, "\n")
+end
+
+--- Forward passes of attention with RoPE.
+---@param result table from `measure.attention_forward`
+function M.attention_forward(result)
+  local shape, rows = result.shape, result.rows
+  local peer = rows[1].peer and { " PyTorch |", " ---: |" } or { "", "" }
+  local lines = { ("%d heads of %d features, batch %d, RoPE"):format(shape.heads,
+    shape.d_model // shape.heads, shape.batch), "",
+    "| length | causal | precision | forward, ms | GFLOP/s |" .. peer[1],
+    "| ---: | --- | --- | ---: | ---: |" .. peer[2] }
+  for _, row in ipairs(rows) do
+    lines[#lines + 1] = ("| %d | %s | %s | %.2f | %.0f |"):format(row.length,
+      row.causal and "yes" or "no", row.precision, milliseconds(row.seconds), giga(row.flops))
+      .. (row.peer and (" %.2f |"):format(row.peer) or "")
   end
   return table.concat(lines, "\n")
 end

@@ -64,6 +64,14 @@ function M.step_flops(shape)
   return 3 * (forward.linear + forward.attention + forward.logits)
 end
 
+--- The same with the scores that the backward pass of attention computes again: seven products of
+--- attention instead of six.
+---@param shape table
+---@return number
+function M.computed_flops(shape)
+  return M.step_flops(shape) + M.forward_flops(shape).attention / 2
+end
+
 --- A shape as text.
 ---@param shape table
 ---@return string

@@ -1,6 +1,6 @@
---- Forward passes of causal attention ("forward"), and those with their backward passes ("both"),
---- at many lengths and with several position schemes. Options: shape, lengths, positions. Cases:
---- what, the scheme and the length, with blanks between.
+--- Forward passes of attention ("forward"), and those with their backward passes ("both"), at many
+--- lengths and with several position schemes. Options: shape, lengths, positions, causal (default
+--- true). Cases: what, the scheme and the length, with blanks between.
 local attention = require "roper.attention"
 local core = require "roper.core"
 local position = require "roper.position"
@@ -20,7 +20,7 @@ return function(options)
             core.randn(gradient:shape()) }
         end
         return attention.attention(inputs[1], inputs[2], inputs[3],
-          { position = scheme, causal = true })
+          { position = scheme, causal = options.causal ~= false })
       end
       cases[("forward %s %d"):format(name, length)] = function()
         collectgarbage()

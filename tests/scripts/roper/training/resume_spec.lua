@@ -68,7 +68,7 @@ describe("a resumed run", function()
     assert.same(timeless(scratch.path("whole")), timeless(scratch.path("cut")))
   end)
 
-  it("shows the last complete step, also if Ctrl-C comes between the step and its report", function()
+  it("shows the last complete step if Ctrl-C comes between it and its report", function()
     local options, steps = { steps = 12 }, {}
     options.model = models.small({ seed = 1, dropout = 0.1 })
     local inner = roper.optim.Adam()
