@@ -17,7 +17,9 @@ STAGE := $(WHEEL_ARCH)/debian
 STAGED_LIBS := $(STAGE)/usr/lib/$(TRIPLE)
 TREE := $(WHEEL_ARCH)/tree
 TREE_OWN := $(TREE)/libexec/roper
-WHEEL_PACKAGES := ca-certificates patchelf python3-venv $(if $(filter $(shell uname -m),$(ARCH)),,gcc-$(TRIPLE))
+DEBIAN_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,amd64,$(ARCH)))
+WHEEL_PACKAGES := ca-certificates patchelf python3-venv $(if $(filter $(shell uname -m),$(ARCH)),,\
+  gcc-$(TRIPLE) libc6-dev-$(DEBIAN_ARCH)-cross)
 PARTS := MPI=0 PCRE2=1 BLAS=openblas
 ZIG = $(WHEEL)/tools/bin/python -m ziglang cc -target $(TRIPLE).$(GLIBC)
 
@@ -39,7 +41,6 @@ $(WHEEL)/tools: bindings/wheel/requirements.txt
 
 # The packages are unpacked, not installed, by an apt that knows this architecture alone.
 STAGED := libuv1-dev lua-luv-dev liblua5.4-dev libjansson-dev libopenblas-openmp-dev libpcre2-dev lua-readline lua-argparse
-DEBIAN_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,amd64,$(ARCH)))
 STAGE_APT = apt-get -q -o APT::Architecture=$(DEBIAN_ARCH) -o APT::Architectures=$(DEBIAN_ARCH) \
   -o Dir::State=$(abspath $@.apt) -o Dir::Cache=$(abspath $@.apt) -o Dir::State::status=/dev/null \
   -o Dir::Etc::sourcelist=$(abspath bindings/wheel/debian.list) -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=
