@@ -44,7 +44,7 @@ BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libjansson-dev lua-lu
                   $(if $(filter 0,$(PCRE2)),,libpcre2-dev)
 INSTALL_PACKAGES := help2man
 FONT_PACKAGES := lua5.4 fonts-sil-charis fonts-inter fonts-stix fonttools python3-brotli
-TEST_PACKAGES := lua-busted $(INSTALL_PACKAGES)
+TEST_PACKAGES := lua-busted python3 $(INSTALL_PACKAGES)
 LINT_PACKAGES := lua-check clang-format cppcheck nodejs
 DEB_PACKAGES := build-essential debhelper lintian
 

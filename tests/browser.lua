@@ -26,13 +26,12 @@ end
 ---@param name string
 ---@param f fun(path: string) takes the browser's program
 function M.it(name, f)
-  busted.it(name, function()
-    local path, reason = M.find()
-    if not path then
-      busted.pending(reason)
-    end
-    f(path)
-  end)
+  local path, reason = M.find()
+  if path then
+    busted.it(name, function() f(path) end)
+  else
+    busted.pending(("%s: %s"):format(name, reason))
+  end
 end
 
 -- A page that runs a script at its end, without the policy that would not let it. An error in a

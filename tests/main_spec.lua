@@ -21,6 +21,18 @@ describe("tests/main.lua", function()
     assert.is_nil(output:find("one_spec.lua ended", 1, true))
   end)
 
+  it("skips a test that needs a browser where there is none, with the reason", function()
+    scratch.write("a_spec.lua", [[
+      local browser = require("tests.browser")
+      browser.find = function() return nil, "none is installed" end
+      it("a", function() end)
+      browser.it("opens a page", function() error("without a browser") end)
+      teardown(require("tests.scratch").remove)]])
+    local status, output = run()
+    assert.equal(0, status)
+    assert.matches("opens a page: none is installed\n1 passed, 0 failed\n$", output)
+  end)
+
   it("reports each failure, also of a file that does not finish", function()
     scratch.write("a_spec.lua", "it('a', function() end) it('b', function() error('boom') end)")
     scratch.write("b_spec.lua", "it('a', function() os.exit(0) end)")

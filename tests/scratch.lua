@@ -15,6 +15,9 @@ function M.create()
 end
 
 function M.remove()
+  if not folder then
+    return -- what would have created it was skipped
+  end
   os.execute("rm -rf '" .. folder .. "'")
   if cache_home then
     uv.os_setenv("XDG_CACHE_HOME", cache_home)
