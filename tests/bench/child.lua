@@ -5,8 +5,8 @@ local uv = require "luv"
 
 local M = {}
 
--- Milliseconds after which the threads of the previous program stop spinning.
-local PAUSE <const> = 10
+--- Milliseconds before a case, in which the threads of the previous program stop spinning.
+M.pause = 10
 
 local Child = {}
 Child.__index = Child
@@ -63,7 +63,7 @@ end
 ---@param case string
 ---@return any its result
 function Child:call(case)
-  uv.sleep(PAUSE)
+  uv.sleep(M.pause)
   self.stdin:write(case .. "\n")
   while not self.received:find("\n", 1, true) do
     if self.stdout:is_closing() then
