@@ -132,7 +132,7 @@ local SLIPS = {
     { "c", "a", "with errors of", "b", "may still exist" },
     { "0.25", "1 / 8", "All minus", "0.031", "six pairs" },
     { "8", "7", "One more", "100", "far fewer", "6", "0.031" },
-    { "b", "a", "On which task", "c", "contains -20" },
+    { "b", "a", "On which task", "c", "contains -19" },
   },
   precision = {
     { "512", "1024", "two neighbors", "256", "$2^8$" },
