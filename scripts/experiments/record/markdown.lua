@@ -102,9 +102,9 @@ function M.answer(study, family)
     { "missing", "runs are missing" } } do
     local list = found[kind[1]]
     parts[#parts + 1] = list[1] and (#list == #tests and kind[2]
-      or ("%s: %s"):format(kind[2], table.concat(list, ", "))) or nil
+      or ("%s (%s)"):format(kind[2], table.concat(list, "; "))) or nil
   end
-  return table.concat(parts, "; ")
+  return table.concat(parts, ", ")
 end
 
 --- A table of all methods: means ± standard errors, marked with + or − if they are significantly
