@@ -21,7 +21,7 @@ describe("tests/main.lua", function()
     assert.is_nil(output:find("one_spec.lua ended", 1, true))
   end)
 
-  it("skips a test that needs a browser where there is none, with the reason", function()
+  it("skips tests that need a browser, and prints why, if none is installed", function()
     scratch.write("a_spec.lua", [[
       local browser = require("tests.browser")
       browser.find = function() return nil, "none is installed" end
