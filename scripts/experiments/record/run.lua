@@ -30,15 +30,20 @@ for _, text in ipairs { select(3, ...) } do
   given[field] = value
 end
 
-local changes = process.output("cd '" .. studies.FOLDER:gsub("'", "'\\''") .. "/../..' && "
-  .. "git --no-optional-locks status --porcelain --untracked-files=no -- core tasks bindings "
-  .. "Makefile scripts/roper ':(glob)scripts/experiments/*.lua' "
-  .. "':(glob)scripts/experiments/*/plan.lua'")
-if changes ~= "" and given.uncommitted ~= "yes" then
-  error("run.lua: expected a work tree without changes of code, since rows name their commit; "
-    .. "commit them, or pass uncommitted=yes for runs that are not recorded:\n" .. changes, 0)
-end
+local is_recorded = given.uncommitted ~= "yes"
 given.uncommitted = nil
+
+-- Raises an error if code has changed since the last commit.
+local function check_committed()
+  local changes = process.output("cd '" .. studies.FOLDER:gsub("'", "'\\''") .. "/../..' && "
+    .. "git --no-optional-locks status --porcelain --untracked-files=no -- core tasks bindings "
+    .. "Makefile scripts/roper ':(glob)scripts/experiments/*.lua' "
+    .. "':(glob)scripts/experiments/*/plan.lua'")
+  if changes ~= "" and is_recorded then
+    error("run.lua: expected a work tree without changes of code, since rows name their commit; "
+      .. "commit them, or pass uncommitted=yes for runs that are not recorded:\n" .. changes, 0)
+  end
+end
 
 -- Returns the keys of the machines of a run, "1" or, if it was continued elsewhere, "1+2".
 local function machines_of(study, run)
@@ -133,6 +138,7 @@ end
 
 local failed = {}
 while true do
+  check_committed()
   local study = studies.read(name) -- also rows that others have added
   local batch = next_batch(study, failed)
   if #batch == 0 then
