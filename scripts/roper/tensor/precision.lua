@@ -18,8 +18,8 @@ function M.note(precision)
   if not instructions or instructions:find "%-bf16$" then
     return nil
   end
-  return ("bfloat16 is not faster than float32 here, and may take up to twice as\n"
-    .. "long: the %s kernels have no bfloat16 instructions"):format(instructions)
+  return ("bfloat16 is not faster than float32 here, and may take up\n"
+    .. "to twice as long: the %s kernels have no bfloat16 instructions"):format(instructions)
 end
 
 --- Sets the precision of matrix products of float32, if given, and returns it. "float32" leaves the

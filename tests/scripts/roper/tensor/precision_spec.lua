@@ -1,8 +1,8 @@
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 
-local NOTE <const> = "bfloat16 is not faster than float32 here, and may take up to twice as\n"
-  .. "long: the portable kernels have no bfloat16 instructions"
+local NOTE <const> = "bfloat16 is not faster than float32 here, and may take up\n"
+  .. "to twice as long: the portable kernels have no bfloat16 instructions"
 
 -- The output of a command with kernels that any processor has.
 local function roper(...)
