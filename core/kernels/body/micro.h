@@ -28,8 +28,8 @@ enum { VECTOR_BYTES = 16, TILE_VECTORS = 8, WIDE = 2 };
 #endif
 /* WIDE is the number of vectors in a row of a wide tile of C. */
 enum {
-  /* 0 if there are too few registers for tiles to beat OpenBLAS on whole layers */
-  TILES_WIN = VECTOR_BYTES == 64 || !RP_BLAS,
+  /* 0 if vectors are too short for tiles to beat OpenBLAS on whole layers */
+  TILES_WIN = VECTOR_BYTES >= 32 || !RP_BLAS,
   LANES = VECTOR_BYTES / (int)sizeof(REAL),
   NARROW = 2,            /* vectors in a row of a narrow tile, which has twice the rows */
   STEP = NARROW * LANES, /* packed operands have a multiple of this many columns */
