@@ -50,17 +50,19 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
     Packed *room = memory + size + rp_system_thread() * part;
     enter_tiles();
 #pragma omp for schedule(static) nowait
-    for (int64_t first = 0; first < rows; first += ROWS) {
-      const int64_t count = rows - first < ROWS ? rows - first : ROWS;
-      if (rp_interrupted())
-        continue;
-      const int64_t next = first + count, more = rows - next < ROWS ? rows - next : ROWS;
-      Ahead ahead = {0};
-      add_ahead(&ahead, 0, x + next * in, more * in);
-      add_ahead(&ahead, 1, y + next * out, more * out);
-      multiply_block(count, out, in, pack_left(count, in, (Strided){x + first * in, in, 1}, room),
-                     columns, false, y + first * out, &ahead);
-      finish_rows((Finish){bias, relu}, 0, count, out, out, y + first * out);
+    for (int part = 0; part < team.size; part++) {
+      const int64_t end = rows * (part + 1) / team.size;
+      for (int64_t first = rows * part / team.size; first < end && !rp_interrupted();
+           first += ROWS) {
+        const int64_t count = end - first < ROWS ? end - first : ROWS;
+        const int64_t next = first + count, more = end - next < ROWS ? end - next : ROWS;
+        Ahead ahead = {0};
+        add_ahead(&ahead, 0, x + next * in, more * in);
+        add_ahead(&ahead, 1, y + next * out, more * out);
+        multiply_block(count, out, in, pack_left(count, in, (Strided){x + first * in, in, 1}, room),
+                       columns, false, y + first * out, &ahead);
+        finish_rows((Finish){bias, relu}, 0, count, out, out, y + first * out);
+      }
     }
     leave_tiles();
   }
