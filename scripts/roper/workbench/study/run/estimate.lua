@@ -14,6 +14,7 @@ local validation = require "roper.training.validation"
 local M = {}
 
 local QUESTIONS <const> = 64 -- problems drawn to find the longest question and answer
+local GARBAGE <const> = 1 / 32
 
 -- Frees unused memory, because new tensors would reuse blocks of up to twice their size. Returns
 -- the bytes of tensors in use.
@@ -25,15 +26,17 @@ local function live()
   return core.memory().live
 end
 
--- Returns the maximum number of bytes in use during f, without garbage: it is collected after each
--- allocation.
+-- Returns the maximum number of bytes in use during f, of which at most a share of GARBAGE is
+-- garbage.
 local function bytes_of(f)
-  live()
-  local blocks
+  local reachable = live() -- at most: what is freed without a collection lowers it
   debug.sethook(function()
-    if core.memory().blocks ~= blocks then
+    local now = core.memory().live
+    if now > reachable * (1 + GARBAGE) then
       collectgarbage()
-      blocks = core.memory().blocks
+      reachable = core.memory().live
+    else
+      reachable = math.min(reachable, now)
     end
   end, "c")
   scoped.finally(f, function() debug.sethook() end)
