@@ -66,8 +66,8 @@ int rp_present(RpTeam team)
 {
   enum { SHORTEST = 50000000, LONGEST = 200000000, FIRST_PAUSE = 250000000, SHARE = 8 };
   /*
-  ** Waking a thread takes 20 to 60 us (measured on Zen 4); one that still spins starts in 1 us. With
-  ** GOMP_SPINCOUNT=10000, threads spin for 200 us on Zen 3, measured there; less is assumed.
+  ** Waking a thread takes 20 to 60 us (measured on Zen 4), starting one that still spins 1 us. With
+  ** GOMP_SPINCOUNT=10000, threads spin for 200 us (measured on Zen 3); half of it is assumed.
   */
   enum { WAKING = 50000, SPINNING = 100000 };
   static const int64_t last_pause = 4000000000;

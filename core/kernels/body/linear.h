@@ -40,14 +40,14 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
 {
   enum { ROWS = HELD_ROWS };
   const RpTeam team = linear_team(rows, in, out);
-  const int64_t size = columns_room(in, out), part = left_room(ROWS, in);
-  Packed *memory = rp_alloc_array(size + team.size * part, sizeof(Packed));
+  const int64_t size = columns_room(in, out), left = left_room(ROWS, in);
+  Packed *memory = rp_alloc_array(size + team.size * left, sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
   const Right columns = pack_columns(in, out, w, in, memory);
 #pragma omp parallel num_threads(rp_present(team))
   {
-    Packed *room = memory + size + rp_system_thread() * part;
+    Packed *room = memory + size + rp_system_thread() * left;
     enter_tiles();
 #pragma omp for schedule(static) nowait
     for (int part = 0; part < team.size; part++) {
