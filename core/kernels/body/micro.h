@@ -33,7 +33,11 @@ enum {
   LANES = VECTOR_BYTES / (int)sizeof(REAL),
   NARROW = 2,            /* vectors in a row of a narrow tile, which has twice the rows */
   STEP = NARROW * LANES, /* packed operands have a multiple of this many columns */
-  CACHED = 1 << 17       /* elements that stay in the L2 cache beside streamed data */
+  CACHED = 1 << 17,      /* elements that stay in the L2 cache beside streamed data */
+  /* Sums of more terms are divided, so that a strip of B stays in the L1 cache. With AVX2, this
+     makes attention 1.1 times as fast; with longer vectors, it was not tried. */
+  MOST_TERMS = VECTOR_BYTES == 32 ? 512 : INT32_MAX,
+  NEAR_TERMS = 128
 };
 
 typedef REAL Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
@@ -165,7 +169,7 @@ static inline bool needs_tile(Causal causal, int64_t i, int64_t height, int64_t 
     return false;
   if (causal.part == OF_A && *to > seen + height - 1)
     *to = seen + height - 1;
-  if (causal.part == OF_TRANSPOSED_A && i >= causal.seen)
+  if (causal.part == OF_TRANSPOSED_A && *from < i - causal.seen + 1)
     *from = i - causal.seen + 1;
   return true;
 }
@@ -210,21 +214,24 @@ multiply_strip(const int height, const int vectors, int64_t m, int64_t left, int
                int64_t inner, REAL alpha, Left a, Right b, bool accumulate, REAL *c, int64_t ldc,
                Causal causal, Ahead *ahead)
 {
-  for (int64_t i = 0; i < m; i += height) {
-    int64_t from = 0, to = inner;
-    if (!needs_tile(causal, i, height, left, &from, &to))
-      continue;
-    from /= DEPTH;
-    to = (to + DEPTH - 1) / DEPTH;
-    const Left rows = {a.data + i * a.down + from * a.across, a.down, a.across};
-    const Right strip = {b.data + left / STEP * b.side + from * b.line, b.line, b.side};
-    if (columns >= vectors * LANES)
-      multiply_tile(height, vectors, m - i, to - from, alpha, rows, strip, accumulate,
-                    c + i * ldc + left, ldc, ahead);
-    else
-      multiply_edge(height, vectors, m - i, columns, to - from, alpha, rows, strip, accumulate,
-                    c + i * ldc + left, ldc);
-  }
+  const int64_t terms = inner > MOST_TERMS ? NEAR_TERMS : MOST_TERMS;
+  for (int64_t first = 0; first == 0 || first < inner; first += terms)
+    for (int64_t i = 0; i < m; i += height) {
+      int64_t from = first, to = inner - first < terms ? inner : first + terms;
+      if (!needs_tile(causal, i, height, left, &from, &to) || (from >= to && first > 0))
+        continue;
+      from /= DEPTH;
+      to = (to + DEPTH - 1) / DEPTH;
+      const Left rows = {a.data + i * a.down + from * a.across, a.down, a.across};
+      const Right strip = {b.data + left / STEP * b.side + from * b.line, b.line, b.side};
+      const bool adds = accumulate || first > 0;
+      if (columns >= vectors * LANES)
+        multiply_tile(height, vectors, m - i, to - from, alpha, rows, strip, adds,
+                      c + i * ldc + left, ldc, ahead);
+      else
+        multiply_edge(height, vectors, m - i, columns, to - from, alpha, rows, strip, adds,
+                      c + i * ldc + left, ldc);
+    }
 }
 
 /* C[m, n] (+)= alpha A[m, inner] B[inner, n], with operands from operand.h; `ahead` may be NULL. */
