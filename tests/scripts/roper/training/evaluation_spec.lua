@@ -111,6 +111,19 @@ describe("evaluation.solve", function()
     assert.not_same(first, texts(4))
     assert.is_true(model.is_training)
   end)
+
+  it("poses the problems of the seed", function()
+    cheat(function() return "" end)
+    for _, task in ipairs(tasks) do
+      for _, seed in ipairs({ 3, 4 }) do
+        local fresh = evaluation.fresh(task, seed)
+        local _, samples = evaluation.solve(linear, task, { seed = seed, problems = 3 })
+        for _, one in ipairs(samples) do
+          assert.same({ fresh:question() }, { one.question, one.answer })
+        end
+      end
+    end
+  end)
 end)
 
 describe("evaluation.answers", function()
