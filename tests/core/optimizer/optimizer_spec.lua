@@ -166,19 +166,18 @@ describe("sgd_step", function()
   end)
 
   it("invalidates graphs that were recorded before", function()
-    local w = roper.ones({ 2 }):parameter()
-    local loss = (w * w):sum()
-    set_gradient(w, roper.ones({ 2 }))
-    core.sgd_step(w, nil, { rate = 0.1 })
-    assert.error_matches(function() loss:backward() end, "changed in place")
-    local states = roper.ones({ 3, 2 })
-    for _, step in ipairs({
-      function() core.sgd_step(w, states[1], { momentum = 0.9 }) end,
-      function() core.adam_step(w, states[2], states[3]) end,
-    }) do
-      loss = (states * roper.ones({ 2 }):parameter()):sum()
-      step()
-      assert.error_matches(function() loss:backward() end, "changed in place")
+    for _, case in ipairs({ { core.sgd_step, 1 }, { core.sgd_step, 2 }, { core.adam_step, 3 } }) do
+      local step, count = table.unpack(case)
+      for written = 1, count do
+        local tensors = { roper.ones({ 2 }):parameter() } -- the parameter, then its state
+        for i = 2, count do
+          tensors[i] = roper.ones({ 2 })
+        end
+        set_gradient(tensors[1], roper.ones({ 2 }))
+        local loss = (tensors[written] * roper.ones({ 2 }):parameter()):sum()
+        step(table.unpack(tensors))
+        assert.error_matches(function() loss:backward() end, "changed in place")
+      end
     end
   end)
 end)
