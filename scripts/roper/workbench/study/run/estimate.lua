@@ -29,7 +29,7 @@ end
 -- Returns the maximum number of bytes in use during f, of which at most a share of GARBAGE is
 -- garbage.
 local function bytes_of(f)
-  local reachable = live() -- at most: what is freed without a collection lowers it
+  local reachable = live() -- after the last collection; what is freed since then lowers it
   debug.sethook(function()
     local now = core.memory().live
     if now > reachable * (1 + GARBAGE) then
