@@ -27,6 +27,16 @@ describe("position.register", function()
     assert.same({ type = name }, roper.position[name]():options())
   end)
 
+  it("prints a scheme as its name and options", function()
+    local name = fresh()
+    roper.position.register(name, { bias = near, takes = { heads = "size",
+      kind = { { "near", "far" }, "near" }, rates = { "table", nil } } })
+    assert.equal(name .. '{heads = 2, kind = "near"}',
+      tostring(roper.position[name]({ heads = 2 })))
+    assert.equal(name .. '{heads = 2, kind = "far", rates = {…}}',
+      tostring(roper.position[name]({ heads = 2, kind = "far", rates = { 1, 2 } })))
+  end)
+
   it("checks its options, and creates its state", function()
     local name = fresh()
     roper.position.register(name, {
