@@ -1,7 +1,9 @@
+local clock = require("roper.system.clock")
 local live_curves = require("roper.workbench.study.report.live_curves")
 local measures = require("roper.workbench.study.run.measures")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
+local sweep = require("roper.workbench.study.sweep")
 
 -- A trial like those of `sweep.read`, with the loss at some steps.
 local function trial(method, seed, status, losses)
@@ -14,8 +16,8 @@ local function trial(method, seed, status, losses)
 end
 
 local function lines(trials, columns, rows)
-  local sweep = { methods = { "rope", "roper" }, trials = trials }
-  return live_curves.lines(sweep, measures.main({ "substring_prefix" }), columns, rows)
+  local found = { methods = { "rope", "roper" }, trials = trials }
+  return live_curves.lines(found, measures.main({ "substring_prefix" }), columns, rows)
 end
 
 describe("live_curves.lines", function()
@@ -47,6 +49,28 @@ describe("live_curves.lines", function()
   it("draws nothing before the first measurement", function()
     assert.same({}, lines({ trial("rope", 1, "running", {}) }, 60, 40))
     assert.same({}, lines({ trial("rope", 1, "finished", { 1 }) }, 60, 40))
+  end)
+end)
+
+describe("live_curves.following", function()
+  local read, time = sweep.read, clock.time
+  after_each(function() sweep.read, clock.time = read, time end)
+
+  it("draws the trials of now, but reads them once a second", function()
+    local now, losses, reads = 1000, {}, {}
+    clock.time = function() return now end
+    sweep.read = function(folder)
+      reads[#reads + 1] = folder
+      return { methods = { "rope" }, trials = { trial("rope", 1, "running", losses) } }
+    end
+    local draw = live_curves.following("a folder", measures.main({ "substring_prefix" }), io.stdout)
+    assert.same({}, draw())
+    losses[1] = 2
+    now = now + 0.5
+    assert.same({}, draw())
+    now = now + 0.5
+    assert.truthy(table.concat(draw(), "\n"):find("Loss on test sequences", 1, true))
+    assert.same({ "a folder", "a folder" }, reads)
   end)
 end)
 
