@@ -85,6 +85,17 @@ describe("roper.export", function()
     end)
   end
 
+  it("writes a list of divisors for longrope if the scheme has one number for all pairs", function()
+    local function scaling(options)
+      options.type = "longrope"
+      return config_of(model_of(LLAMA, { position = options })).rope_scaling
+    end
+    local found = scaling({ factor = 4 })
+    assert.same({ { 1, 1 }, { 4, 4 } }, { found.short_factor, found.long_factor })
+    found = scaling({ factor = 4, short = 2, long = 3 })
+    assert.same({ { 2, 2 }, { 3, 3 } }, { found.short_factor, found.long_factor })
+  end)
+
   it("writes the rotation as the fields before transformers 5, which all versions read", function()
     local rope = { type = "rope", base = 500, fraction = 0.5 }
     local config = config_of(model_of(NEOX, { position = rope }))
