@@ -118,6 +118,7 @@ describe("evaluation.solve", function()
       for _, seed in ipairs({ 3, 4 }) do
         local fresh = evaluation.fresh(task, seed)
         local _, samples = evaluation.solve(linear, task, { seed = seed, problems = 3 })
+        assert.equal(3, #samples)
         for _, one in ipairs(samples) do
           assert.same({ fresh:question() }, { one.question, one.answer })
         end
