@@ -155,7 +155,7 @@ describe("slides", function()
     check_turns(some, 1280, 720)
   end)
 
-  it("of all lessons do, and fit into 1920 x 1080, too #long", function()
+  it("fit into 1280 x 720 in all lessons, and into 1920 x 1080 #long", function()
     check_turns(quick, 1280, 720)
     check_turns(some, 1920, 1080)
   end)

@@ -56,7 +56,7 @@ describe("live_curves.following", function()
   local read, time = sweep.read, clock.time
   after_each(function() sweep.read, clock.time = read, time end)
 
-  it("draws the trials of now, but reads them once a second", function()
+  it("reads the trials at most once a second", function()
     local now, losses, reads = 1000, {}, {}
     clock.time = function() return now end
     sweep.read = function(folder)
