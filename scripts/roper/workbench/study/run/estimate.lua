@@ -147,9 +147,10 @@ end
 --- Errors: the configuration cannot run; the model and the rows do not fit into memory.
 ---@param config table from `experiment.configure`
 ---@param seconds? number of a measured step; 1 by default
----@return table cost parameters; bytes: of tensors that are needed at once; most: bytes, including
----   tensors that are garbage but not collected yet; seconds: of a step; evaluation: seconds of
----   each evaluation; total: seconds of the run; rows: how many of the batch were measured
+---@return table cost parameters; bytes: of tensors that are needed at once, up to 1/32 too large;
+---   most: bytes, including tensors that are garbage but not collected yet; seconds: of a step;
+---   evaluation: seconds of each evaluation; total: seconds of the run; rows: how many of the batch
+---   were measured
 function M.run(config, seconds)
   local problem = require("roper.workbench.study.run.rehearsal").problem(config)
   if problem then
