@@ -142,15 +142,19 @@ settings.most_threads = results.machine.threads
 settings.threads = settings.threads or settings.most_threads
 say(report.machine(results.machine))
 
--- The peers that take part, looked up once; their names are a result.
+-- The peers that take part, looked up once; their names are a result. PyTorch in bfloat16 is too
+-- slow to wait for on processors without such instructions.
 local found
 local function peers()
   if not found then
     local is_asked = given.peer == "yes" or not given.peer and not given.tiny
-    found = is_asked and peer.find() or {}
+    local has_bfloat16 = results.machine.instructions ~= results.machine.rounded_instructions
+    found = is_asked and peer.find { "float32", has_bfloat16 and "bfloat16" or nil } or {}
     results.peers = tables.map(found, function(entry) return entry.name end)
     if #found == 0 then
       say("\npeer: " .. (is_asked and "none, PyTorch is not installed" or "none asked for"))
+    elseif not has_bfloat16 then
+      say "\npeer: not in bfloat16, for which this processor has no instructions"
     end
   end
   return found

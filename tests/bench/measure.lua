@@ -256,30 +256,37 @@ end
 --- Forward passes of attention with RoPE, causal and not, in both precisions, in turn with those of
 --- PyTorch 2, which also rotates queries and keys.
 ---@param shape table
----@param settings table threads, attention_rounds, forward_lengths; peers: from `peer.find`
----@return table shape, rows: length, causal, precision, seconds, flops (a second), peer: its
----   seconds relative to ours, if there is one
+---@param settings table threads, size, attention_rounds, forward_lengths; peers: from `peer.find`
+---@return table shape, rows: length, causal, precision, seconds, flops (a second), fraction of the
+---   matmul rate meanwhile, peer: its seconds relative to ours, if there is one in this precision
 function M.attention_forward(shape, settings)
   local rows = {}
   for _, length in ipairs(settings.forward_lengths) do
     for _, causal in ipairs { true, false } do
-      local entries, count = {}, #rows
+      local entries = {}
       for _, precision in ipairs { "float32", "bfloat16" } do
+        local row = { length = length, causal = causal, precision = precision }
         local options = { shape = shape, lengths = { length }, positions = { "rope" },
           rotated = true, causal = causal, precision = precision, threads = settings.threads }
         entries[#entries + 1] = { program = child.worker("attention", options),
-          case = "forward rope " .. length }
-        rows[#rows + 1] = { length = length, causal = causal, precision = precision }
+          case = "forward rope " .. length, row = row }
+        entries[#entries + 1] = race.multiplier(settings.size, settings.threads, precision)
+        entries[#entries].row, entries[#entries].is_product = row, true
         local theirs = peer.start_attention(settings.peers or {}, options)
-        entries[#entries + 1] = theirs and { program = theirs, case = "forward " .. length }
+        entries[#entries + 1] = theirs and { program = theirs, case = "forward " .. length,
+          row = row, is_peer = true }
+        rows[#rows + 1] = row
       end
-      local results = race.run(entries, settings.attention_rounds)
-      local step = #results // 2
-      for i = 1, 2 do
-        local row, found = rows[count + i], results[(i - 1) * step + 1]
-        row.seconds = found.seconds
-        row.flops = (causal and 2 or 4) * length ^ 2 * shape.d_model * shape.batch / found.seconds
-        row.peer = step == 2 and results[2 * i].seconds / found.seconds or nil
+      for i, found in ipairs(race.run(entries, settings.attention_rounds)) do
+        local row = entries[i].row
+        if entries[i].is_peer then
+          row.peer = found.seconds / row.seconds
+        elseif entries[i].is_product then
+          row.fraction = row.flops / (2 * settings.size ^ 3 / found.seconds)
+        else
+          row.seconds = found.seconds
+          row.flops = (causal and 2 or 4) * length ^ 2 * shape.d_model * shape.batch / found.seconds
+        end
       end
     end
   end

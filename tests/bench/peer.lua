@@ -46,10 +46,10 @@ local function mallocs(version)
   }
 end
 
--- A later PyTorch, eager and compiled, in both precisions, with an allocator that keeps blocks.
-local function ways(python, version)
+-- A later PyTorch, eager and compiled, with an allocator that keeps blocks.
+local function ways(python, version, precisions)
   local pooling, list = pool(), {}
-  for _, precision in ipairs { "float32", "bfloat16" } do
+  for _, precision in ipairs(precisions) do
     for _, is_compiled in ipairs { false, true } do
       list[#list + 1] = { python = python, environment = pooling,
         name = ("%s, %s, %s"):format(version, is_compiled and "compiled" or "eager", precision),
@@ -62,8 +62,9 @@ end
 --- The available peers: of Debian's Python if PyTorch is installed, and of PEER_PYTHON.
 ---
 --- Errors: PEER_PYTHON names a program that has no PyTorch.
+---@param precisions string[] of the peer of PEER_PYTHON
 ---@return table[] python, name (the version of PyTorch, and how it runs), environment, options each
-function M.find()
+function M.find(precisions)
   local version, found = version_of(PYTHON, "torch"), {}
   if version then
     found = mallocs(version)
@@ -72,7 +73,7 @@ function M.find()
   if python then
     version = version_of(python, "torch")
       or error(("PEER_PYTHON=%s: expected a Python with PyTorch"):format(python), 0)
-    local list = ways(python, version)
+    local list = ways(python, version, precisions)
     table.move(list, 1, #list, #found + 1, found)
   end
   return found
@@ -114,10 +115,10 @@ end
 --- Start the program that times PyTorch's attention alone.
 ---@param peers table[] from `find`
 ---@param options table as for peer_attention.py
----@return Child? program nil without a PyTorch of PEER_PYTHON
+---@return Child? program nil without a PyTorch of PEER_PYTHON in this precision
 function M.start_attention(peers, options)
   for _, peer in ipairs(peers) do
-    if peer.options.precision == "float32" then
+    if peer.options.precision == (options.precision or "float32") then
       return child.start({ peer.python, "tests/bench/peer_attention.py",
         core.json_encode(options) }, peer.environment)
     end

@@ -185,12 +185,13 @@ function M.attention_forward(result)
   local peer = rows[1].peer and { " PyTorch |", " ---: |" } or { "", "" }
   local lines = { ("%d heads of %d features, batch %d, RoPE"):format(shape.heads,
     shape.d_model // shape.heads, shape.batch), "",
-    "| length | causal | precision | forward, ms | GFLOP/s |" .. peer[1],
-    "| ---: | --- | --- | ---: | ---: |" .. peer[2] }
+    "| length | causal | precision | forward, ms | GFLOP/s | of matmul |" .. peer[1],
+    "| ---: | --- | --- | ---: | ---: | ---: |" .. peer[2] }
   for _, row in ipairs(rows) do
-    lines[#lines + 1] = ("| %d | %s | %s | %.2f | %.0f |"):format(row.length,
-      row.causal and "yes" or "no", row.precision, milliseconds(row.seconds), giga(row.flops))
-      .. (row.peer and (" %.2f |"):format(row.peer) or "")
+    lines[#lines + 1] = ("| %d | %s | %s | %.2f | %.0f | %.2f |"):format(row.length,
+      row.causal and "yes" or "no", row.precision, milliseconds(row.seconds), giga(row.flops),
+      row.fraction)
+      .. (row.peer and (" %.2f |"):format(row.peer) or rows[1].peer and " |" or "")
   end
   return table.concat(lines, "\n")
 end

@@ -19,17 +19,22 @@ local function forget(inputs)
   end
 end
 
+local steps -- how many are timed together
+
 -- Measures compute(...) and its backward pass, which a step runs `count` times. A call returns the
 -- seconds per step, forward and backward.
 local function operation(count, compute, ...)
   local inputs = { ... }
   local gradient = core.randn(compute(...):shape())
   return function()
+    local forward, backward = 0, 0
     collectgarbage()
-    local forward, y = stopwatch(compute, table.unpack(inputs))
-    local backward = stopwatch(y.backward, y, gradient)
-    forget(inputs)
-    return count * forward, count * backward
+    for _ = 1, steps do
+      local seconds, y = stopwatch(compute, table.unpack(inputs))
+      forward, backward = forward + seconds, backward + stopwatch(y.backward, y, gradient)
+      forget(inputs)
+    end
+    return count * forward / steps, count * backward / steps
   end
 end
 
@@ -101,7 +106,11 @@ local function adam(shape)
   local run = training.new(shapes.with(shape, { batch = 1 }), "roper")
   run:differentiate()
   return function()
-    return (stopwatch(run.optimizer.step, run.optimizer, run.parameters))
+    local seconds = 0
+    for _ = 1, steps do
+      seconds = seconds + stopwatch(run.optimizer.step, run.optimizer, run.parameters)
+    end
+    return seconds / steps
   end
 end
 
@@ -117,6 +126,7 @@ end
 return function(options)
   local shape = options.shape
   local flops = shapes.forward_flops(shape)
+  steps = shape.steps or 1
   local optimize = adam(shape)
   local to_input, to_weight = linear(shape)
   local attend, other = attention(shape), others(shape)
