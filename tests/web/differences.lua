@@ -8,6 +8,7 @@ local titles = {
     "the scripts of the comparison along the way compare no seed that chooses rates, also before "
       .. "the others have run",
     "the scripts of the comparison along the way run nothing again, but the run that is missing",
+    "record/run.lua refuses to continue a seed at another commit, on another processor or BLAS",
   },
   ["has no other processes"] = { -- so nobody claims a run or a file
     "file writing removes temporary files that killed processes left for the same name",

@@ -6,12 +6,15 @@
 -- a time, 2 by default, with one thread each. Further fields are those that the plan cannot know,
 -- such as files=TEXT; without them, the sweeps that need them are left out. The runs of a seed are
 -- trained together, then their rows are written: commit them at any time. Folders of runs are in
--- runs/STUDY. Uncommitted changes of code are refused, because a row names its commit.
+-- runs/STUDY. Uncommitted changes of code are refused, because a row names its commit; so is the
+-- rest of a seed at another commit, on another processor or with another BLAS.
 local experiment = require "roper.workbench.study.experiment"
 local measures = require "roper.workbench.study.run.measures"
 local plans = require "roper.workbench.study.sweep.plan"
 local process = require "roper.system.process"
+local provenance = require "roper.training.provenance"
 local rows = require "rows"
+local runs = require "roper.workbench.study.run.runs"
 local studies = require "studies"
 local sweeps = require "roper.workbench.study.sweep"
 local tables = require "roper.base.tables"
@@ -45,29 +48,84 @@ local function check_committed()
   end
 end
 
+-- Returns the row of machines.csv for a record of provenance, without its key.
+local function machine_of(record)
+  local fields, row = tables.merged(record, { commit = (record.commit or "unknown")
+    :gsub("%-dirty$", "") }), {}
+  for _, column in ipairs(rows.MACHINE) do
+    row[column] = column ~= "machine" and tostring(fields[column]) or nil
+  end
+  return row
+end
+
+-- Are these columns of two machines the same?
+local function is_same(a, b, columns)
+  for _, column in ipairs(columns) do
+    if column ~= "machine" and a[column] ~= b[column] then
+      return false
+    end
+  end
+  return true
+end
+
 -- Returns the keys of the machines of a run, "1" or, if it was continued elsewhere, "1+2".
 local function machines_of(study, run)
   return table.concat(tables.map(run.provenance, function(record)
-    local machine = tables.merged(record, { commit = (record.commit or "unknown")
-      :gsub("%-dirty$", "") })
+    local machine = machine_of(record)
     for _, known in ipairs(study.machines) do
-      local is_same = true
-      for i = 2, #rows.MACHINE do
-        local column = rows.MACHINE[i]
-        is_same = is_same and known[column] == tostring(machine[column])
-      end
-      if is_same then
+      if is_same(known, machine, rows.MACHINE) then
         return known.machine
       end
     end
     machine.machine = tostring(#study.machines + 1)
-    local new = {}
-    for _, column in ipairs(rows.MACHINE) do
-      new[column] = tostring(machine[column])
-    end
-    study.machines[#study.machines + 1] = new
-    return new.machine
+    study.machines[#study.machines + 1] = machine
+    return machine.machine
   end), "+")
+end
+
+-- Returns the runs in a folder that are in a batch, each with its place in the batch.
+local function known_runs(folder, batch)
+  local list = {}
+  for _, trial in ipairs(sweeps.read(folder).trials) do
+    for _, planned in ipairs(batch) do
+      if runs.same(trial.config, planned.config) then
+        list[#list + 1] = { trial = trial, planned = planned }
+      end
+    end
+  end
+  return list
+end
+
+-- Columns in which the runs of a seed are the same. Instructions differ with the precision of
+-- products, and threads from those of this process.
+local SAME <const> = { "commit", "processor", "blas" }
+
+-- Raises an error if runs of the batch's seed are of another commit, processor or BLAS: methods are
+-- compared within a seed.
+local function check_machine(study, folder, batch)
+  local here, seed, earlier = machine_of(provenance.here()), batch[1].row.seed, {}
+  for _, row in ipairs(study.rows) do
+    for key in (row.sweep == batch[1].sweep.name and row.seed == seed and row.machine or "")
+      :gmatch "[^+]+" do
+      for _, machine in ipairs(study.machines) do
+        earlier[#earlier + 1] = machine.machine == key and machine or nil
+      end
+    end
+  end
+  for _, known in ipairs(known_runs(folder, batch)) do
+    table.move(tables.map(known.trial.run.provenance, machine_of), 1,
+      #known.trial.run.provenance, #earlier + 1, earlier)
+  end
+  for _, machine in ipairs(earlier) do
+    if not is_same(here, machine, SAME) then
+      local function text(one)
+        return ("%s, %s and %s"):format(one.commit, one.processor, one.blas)
+      end
+      error(("run.lua: expected what made the other runs of seed %d of %s: %s; got %s; use the "
+        .. "same again, or remove the rows of this seed and their folders in %s")
+        :format(seed, batch[1].sweep.name, text(machine), text(here), folder), 0)
+    end
+  end
 end
 
 -- Returns the value of a column of a run.
@@ -90,26 +148,21 @@ end
 
 -- Adds the rows of the ended runs of a folder that have none. Returns their number.
 local function record(study, folder, batch)
-  local sweep, count, wanted = batch[1].sweep, 0, {}
-  for _, trial in ipairs(batch) do
-    wanted[trial.config] = trial
-  end
-  for _, trial in ipairs(sweeps.read(folder).trials) do
-    for config, planned in pairs(wanted) do
-      if trial.run.result and require("roper.workbench.study.run.runs").same(trial.config, config)
-      then
-        local by_name, row = {}, tables.merged(planned.row)
-        for _, measure in ipairs(measures.of { trial }) do
-          by_name[measure.name] = measure
-        end
-        for _, column in ipairs(trial.run.status == "finished" and study.plan.columns or {}) do
-          if column == "loss" or not planned.chooses then
-            row[column] = value_of(column, sweep, trial, by_name, study.plan)
-          end
-        end
-        row.machine, row.seconds = machines_of(study, trial.run), trial.run.result.seconds or 0
-        study.rows[#study.rows + 1], count = row, count + 1
+  local sweep, count = batch[1].sweep, 0
+  for _, known in ipairs(known_runs(folder, batch)) do
+    local trial, planned = known.trial, known.planned
+    if trial.run.result then
+      local by_name, row = {}, tables.merged(planned.row)
+      for _, measure in ipairs(measures.of { trial }) do
+        by_name[measure.name] = measure
       end
+      for _, column in ipairs(trial.run.status == "finished" and study.plan.columns or {}) do
+        if column == "loss" or not planned.chooses then
+          row[column] = value_of(column, sweep, trial, by_name, study.plan)
+        end
+      end
+      row.machine, row.seconds = machines_of(study, trial.run), trial.run.result.seconds or 0
+      study.rows[#study.rows + 1], count = row, count + 1
     end
   end
   if count > 0 then
@@ -146,6 +199,7 @@ while true do
   end
   local folder = ("runs/%s/%s"):format(study.name, batch[1].sweep.name)
   plans.add(folder, tables.map(batch, function(trial) return trial.config end))
+  check_machine(study, folder, batch)
   local ok, problem = pcall(sweeps.run, { what = folder, threads = 1,
     jobs = math.tointeger(tonumber(jobs)) or 2 })
   record(study, folder, batch)

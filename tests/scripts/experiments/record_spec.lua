@@ -284,6 +284,38 @@ describe("record/run.lua", function()
     end
   end)
 
+  it("refuses to continue a seed at another commit, on another processor or BLAS", function()
+    local all, columns = read()
+    local function without(seed, position)
+      rows.write(scratch.path("small/runs.csv"), columns, tables.map(all, function(row)
+        return not (row.seed == seed and row.position == position) and row or nil
+      end))
+    end
+    local function assert_refused(folder, pattern)
+      local before = files.read(scratch.path("small/runs.csv"))
+      local status, _, errors = run(folder, "1", "uncommitted=yes")
+      assert.equal(1, status)
+      assert.truthy(errors:find(pattern), errors)
+      assert.equal(before, files.read(scratch.path("small/runs.csv")))
+    end
+    without("3", "alibi")
+    local config = require("roper.workbench.study.run.runs").find(scratch.path("elsewhere"))[1]
+      .. "/config.json"
+    local text = files.read(config)
+    for _, field in ipairs({ "processor", "blas" }) do
+      files.write(config, (text:gsub(('"%s": "'):format(field), "%0Other ")))
+      assert_refused("elsewhere", "seed 3 of short: %w+, .*Other .*remove the rows of this seed")
+    end
+    local path = scratch.path("small/machines.csv")
+    local machines = files.read(path)
+    files.write(path, (machines:gsub("\n1,%w+", "\n1,0123456789ab")))
+    assert_refused("third", "seed 3 of short: 0123456789ab, .*; use the same again")
+    files.write(path, machines)
+    files.write(config, (text:gsub('"instructions": "', "%0other "))) -- of bfloat16, for example
+    local status, _, errors = run("elsewhere", "1", "uncommitted=yes")
+    assert.equal(0, status, errors)
+  end)
+
   it("explains what it expects", function()
     local function message(...)
       local status, _, errors = process.run({ "./roper", FOLDER .. "/record/run.lua", ... })
