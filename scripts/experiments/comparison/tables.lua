@@ -16,9 +16,10 @@ return function(study)
     seeds[#seeds + 1] = ("%s %d"):format(TITLES[sweep.name], tables.count(families.values(study,
       sweep.name, "rope", { "at_1" })))
   end
+  local signs = families.signs(study, study.plan.schemes, columns, "rope")
   return {
-    schemes = markdown.methods(study, study.plan.schemes, columns, "rope"),
-    answers = { { "Which position schemes differ from RoPE on four tasks?", next(study.incomplete)
-      and "runs are missing" or "see the study", "seeds so far: " .. table.concat(seeds, ", ") } },
+    schemes = markdown.methods(study, study.plan.schemes, columns, signs),
+    answers = { { "Which position schemes differ from RoPE on four tasks?",
+      markdown.differing(columns, signs), "seeds so far: " .. table.concat(seeds, ", ") } },
   }, {}
 end

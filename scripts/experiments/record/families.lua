@@ -167,4 +167,28 @@ function M.tests(study, family)
   return found
 end
 
+--- The methods that differ significantly from a baseline, p corrected for the methods of each
+--- column (Holm).
+---@param study Study
+---@param methods string[] position schemes
+---@param columns {sweep: string, column: string}[]
+---@param baseline string
+---@return (table<string, integer>|false)[] signs for each column: 1 for the methods above the
+---   baseline, -1 for those below; false if runs are missing
+function M.signs(study, methods, columns, baseline)
+  return tables.map(columns, function(one)
+    local signs = not study.incomplete[one.sweep] and {}
+    local family = { correction = "holm", measures = { one.column } }
+    family.tests = tables.map(methods, function(method)
+      return method ~= baseline and { name = method, sweeps = { one.sweep },
+        pairs = { { baseline, method } } } or nil
+    end)
+    for _, test in ipairs(signs and M.tests(study, family) or {}) do
+      signs[test.name] = test.corrected and test.corrected < M.LEVEL
+        and (test.mean > 0 and 1 or -1) or nil
+    end
+    return signs
+  end)
+end
+
 return M

@@ -107,34 +107,48 @@ function M.answer(study, family)
   return table.concat(parts, ", ")
 end
 
+--- Says how many methods differ from the baseline in each column, and which if they are few.
+---@param columns {title: string}[]
+---@param signs table[] from `families.signs`
+---@return string
+function M.differing(columns, signs)
+  local parts, missing = {}, false
+  for i, one in ipairs(columns) do
+    local lists = { [1] = {}, [-1] = {} }
+    for _, method in ipairs(tables.keys(signs[i] or {})) do
+      table.insert(lists[signs[i][method]], ("`%s`"):format(method))
+    end
+    local found = {}
+    for _, side in ipairs { { 1, "above" }, { -1, "below" } } do
+      local list = lists[side[1]]
+      found[#found + 1] = list[1] and ("%s %s"):format(#list <= 3 and table.concat(list, ", ")
+        or #list, side[2]) or nil
+    end
+    parts[#parts + 1] = signs[i] and ("%s: %s"):format(one.title, table.concat(found, ", ")
+      .. (found[1] and "" or "cannot tell")) or nil
+    missing = missing or not signs[i]
+  end
+  parts[#parts + 1] = missing and (parts[1] and "for the others, " or "") .. "runs are missing"
+    or nil
+  return table.concat(parts, "; ")
+end
+
 --- A table of all methods: means ± standard errors, marked with + or − if they are significantly
---- above or below a baseline, p corrected for the methods of each column (Holm).
+--- above or below the baseline.
 ---@param study Study
 ---@param methods string[] position schemes
 ---@param columns {title: string, sweep: string, column: string}[]
----@param baseline string? without it, nothing is tested
+---@param signs table[] from `families.signs`
 ---@return string
-function M.methods(study, methods, columns, baseline)
-  local marks = {}
-  for i, one in ipairs(baseline and columns or {}) do
-    local tests = families.tests(study, { correction = "holm", measures = { one.column },
-      tests = tables.map(methods, function(method)
-        return method ~= baseline and { name = method, sweeps = { one.sweep },
-          pairs = { { baseline, method } } } or nil
-      end) })
-    marks[i] = {}
-    for _, test in ipairs(tests) do
-      marks[i][test.name] = test.corrected and test.corrected < families.LEVEL
-        and (test.mean > 0 and " **+**" or " **−**") or nil
-    end
-  end
+function M.methods(study, methods, columns, signs)
+  local marks <const> = { [1] = " **+**", [-1] = " **−**" }
   return M.table(tables.joined({ "scheme" }, tables.map(columns, function(one)
     return one.title
   end)), tables.map(methods, function(method)
     return tables.joined({ ("`%s`"):format(method) }, tables.map(columns, function(one, i)
       local by_seed = families.values(study, one.sweep, method, { one.column })
       local list = tables.map(tables.keys(by_seed), function(seed) return by_seed[seed] end)
-      return M.mean(list, 2) .. (marks[i] and marks[i][method] or "")
+      return M.mean(list, 2) .. (signs[i] and marks[signs[i][method]] or "")
     end))
   end))
 end

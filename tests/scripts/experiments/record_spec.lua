@@ -7,6 +7,7 @@ local FOLDER <const> = files.real(require("roper.system.paths").LIBRARY .. "/../
 
 require("roper.system.module_path").add_folder_of(FOLDER .. "/record/run.lua")
 local families = require("families")
+local markdown = require("markdown")
 local pages = require("pages")
 local rows = require("rows")
 local studies = require("studies")
@@ -84,6 +85,22 @@ describe("the tests of a study", function()
       minus_measures = { "step_100" } } } })[1]
     assert.near(0.75, test.mean, 1e-12)
     assert.near(2 / 64, test.corrected, 1e-12)
+  end)
+
+  it("mark the methods that differ from a baseline, on sweeps without missing runs", function()
+    local study = study_of(example(), { text = true })
+    local columns = { { title = "Copy", sweep = "copy", column = "at_1" },
+      { title = "Recall", sweep = "recall", column = "at_1" },
+      { title = "Text", sweep = "text", column = "at_1" } }
+    local signs = families.signs(study, { "alibi", "rope", "roper" }, columns, "rope")
+    assert.same({ { roper = 1 }, {}, false }, signs)
+    assert.equal("Copy: `roper` above; Recall: cannot tell; for the others, runs are missing",
+      markdown.differing(columns, signs))
+    assert.same({ { alibi = -1, rope = -1 } },
+      families.signs(study, { "alibi", "fox", "rope" }, { columns[2] }, "fox"))
+    assert.equal("runs are missing", markdown.differing({ columns[3] }, { false }))
+    local many = { a = 1, b = 1, c = 1, d = 1, e = -1 }
+    assert.equal("Text: 4 above, `e` below", markdown.differing({ columns[3] }, { many }))
   end)
 
   it("are corrected by Holm and by Bonferroni", function()
