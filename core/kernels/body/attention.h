@@ -128,17 +128,16 @@ static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *co
       pack_keys(a, &a->rotate_value, b, dv, w->value_width, key_rows(a, heads[2], b, h), w->v);
   const Right k_columns = columns_of(a->keys, d, k, w->k_columns);
   const Right values = pack_right(a->keys, w->value_width, v.data, v.stride, w->rows);
-  const int64_t most = block_of(a);
-  for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
-    Softmax softmax[TILE];
-    REAL factors[TILE];
-    Tile t = tile_of(a, unit, first, 0, most);
+  for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += w->queries) {
+    Softmax softmax[BLOCK_QUERIES];
+    REAL factors[BLOCK_QUERIES];
+    Tile t = tile_of(a, unit, first, 0, w);
     const Rows q = pack_rows(&a->rotate_query, b, first, t.count, d, w->width,
                              unit_rows(heads[0], b, h), w->q);
     for (int64_t i = 0; i < t.count; i++)
       softmax[i] = no_scores;
     clear_sums(a, heads[3], &t);
-    for (; t.columns > 0 || t.key == 0; t = tile_of(a, unit, first, t.key + most, most)) {
+    for (; t.columns > 0 || t.key == 0; t = tile_of(a, unit, first, t.key + w->keys, w)) {
       score_tile(a, &t, q, k, k_columns, w);
       for (int64_t i = 0; i < t.count; i++) {
         REAL *row = w->s + i * w->line;
@@ -180,8 +179,8 @@ static void weights_unit(const RpAttention *a, int64_t unit, const RpHeads *cons
   const int64_t b = unit / a->heads, h = unit % a->heads, d = a->features;
   const Rows k = pack_keys(a, &a->rotate_key, b, d, w->width, key_rows(a, heads[1], b, h), w->k);
   const Right k_columns = columns_of(a->keys, d, k, w->k_columns);
-  for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
-    Tile t = tile_of(a, unit, first, 0, a->keys);
+  for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += w->queries) {
+    Tile t = tile_of(a, unit, first, 0, w);
     const Rows q = pack_rows(&a->rotate_query, b, first, t.count, d, w->width,
                              unit_rows(heads[0], b, h), w->q);
     score_tile(a, &t, q, k, k_columns, w);
@@ -248,12 +247,11 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
   const Right k_columns = columns_of(keys, d, k, w->k_columns);
   const Right v_columns = columns_of(keys, dv, v, w->v_columns);
   const Right k_rows = pack_right(keys, w->width, k.data, k.stride, w->rows);
-  const int64_t most = block_of(a);
-  for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
-    Tile t = tile_of(a, unit, first, 0, most);
+  for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += w->queries) {
+    Tile t = tile_of(a, unit, first, 0, w);
     const Rows q = pack_rows(&a->rotate_query, b, first, t.count, d, w->width, in[0], w->q);
     const Rows g = pack_rows(&a->rotate_output, b, first, t.count, dv, w->value_width, in[4], w->g);
-    for (; t.columns > 0 || t.key == 0; t = tile_of(a, unit, first, t.key + most, most)) {
+    for (; t.columns > 0 || t.key == 0; t = tile_of(a, unit, first, t.key + w->keys, w)) {
       score_tile(a, &t, q, k, k_columns, w);
       multiply(t.count, round_up(t.columns, WIDTH_STEP), dv, 1,
                pack_left(t.count, dv, (Strided){g.data, g.stride, 1}, w->left),

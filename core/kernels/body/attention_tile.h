@@ -11,10 +11,16 @@
 #include "core/kernels/body/operand.h"
 #include "core/kernels/body/row.h"
 
+/*
+** Scores of a tile stay in cache from one product to the next: those of few queries with all keys,
+** of which there are at most MOST_KEYS, or else of many queries with a block of keys. Each tile
+** reads its keys and values again, so that tall tiles read less from beyond the L2 cache.
+*/
 enum {
-  TILE = 48,
-  MOST_KEYS = 2048,  /* in a tile with all keys */
-  BLOCK_KEYS = 1024, /* otherwise */
+  MOST_KEYS = ROUNDS_OPERANDS ? 512 : 1024,
+  TILE_QUERIES = 48,
+  BLOCK_KEYS = 256,
+  BLOCK_QUERIES = 192,
   FEW = 8 /* below this many queries, as in generation, keys and values are read in place */
 };
 
@@ -24,10 +30,10 @@ typedef enum Pass { FORWARD, WEIGHTS, BACKWARD } Pass;
 ** The working memory of a thread. Rows are padded with zeros to whole vectors; keys
 ** and values are also stored as columns, [features, keys], for products with their
 ** transpose. `line` is the stride of rows of scores, padded to avoid powers of two,
-** which would cause conflicts in the cache.
+** which would cause conflicts in the cache. A tile has at most `queries` and `keys`.
 */
 typedef struct Scratch {
-  int64_t width, value_width, line;
+  int64_t width, value_width, line, queries, keys;
   REAL *k, *v, *q, *o;           /* keys, values; a tile of queries, and of outputs or dq */
   Packed *k_columns, *v_columns; /* NULL if not used */
   Packed *left, *right;          /* operands of one product */
@@ -40,12 +46,6 @@ typedef struct Scratch {
 static bool has_few(const RpAttention *a)
 {
   return !ROUNDS_OPERANDS && a->queries < FEW;
-}
-
-/* Number of keys of a tile: blocks of long rows stay in cache from one product to the next. */
-static int64_t block_of(const RpAttention *a)
-{
-  return has_few(a) || a->keys <= MOST_KEYS ? larger(a->keys, 1) : BLOCK_KEYS;
 }
 
 /* Reserve memory for packed operands. */
@@ -69,29 +69,33 @@ static int64_t lay_out(const RpAttention *a, Pass pass, REAL *memory, Scratch *s
   const int64_t width = round_up(a->features, WIDTH_STEP),
                 value_width = round_up(a->value_features, WIDTH_STEP);
   const int64_t keys = round_up(a->keys, STEP);
-  const int64_t line = round_up(pass == WEIGHTS ? a->keys : block_of(a), STEP) + LANES;
+  const bool whole = pass == WEIGHTS || has_few(a) || a->keys <= MOST_KEYS;
+  const int64_t most = whole ? larger(a->keys, 1) : BLOCK_KEYS;
+  const int64_t height = whole ? TILE_QUERIES : BLOCK_QUERIES;
+  const int64_t line = round_up(most, STEP) + LANES;
   const bool few = has_few(a) && !backward;
   int64_t used = 0;
-  *scratch = (Scratch){.width = width, .value_width = value_width, .line = line};
+  *scratch = (Scratch){
+      .width = width, .value_width = value_width, .line = line, .queries = height, .keys = most};
   scratch->k = reserve(memory, &used, keys * width);
   scratch->v = reserve(memory, &used, keys * value_width);
-  scratch->q = reserve(memory, &used, TILE * width);
+  scratch->q = reserve(memory, &used, height * width);
   const int64_t widest = larger(width, value_width);
-  scratch->o = reserve(memory, &used, TILE * widest);
-  scratch->s = reserve(memory, &used, TILE * line);
+  scratch->o = reserve(memory, &used, height * widest);
+  scratch->s = reserve(memory, &used, height * line);
   scratch->left = reserve_packed(
       memory, &used,
-      few ? FEW_ROOM : larger(left_room(TILE, larger(line, widest)), left_room(line, TILE)));
-  scratch->right = reserve_packed(memory, &used, right_room(TILE, widest));
+      few ? FEW_ROOM : larger(left_room(height, larger(line, widest)), left_room(line, height)));
+  scratch->right = reserve_packed(memory, &used, right_room(height, widest));
   scratch->rows = reserve_packed(memory, &used, right_room(keys, widest));
   if (!few)
     scratch->k_columns = reserve_packed(memory, &used, columns_room(width, keys));
   if (!few && has_across(a))
-    scratch->across = reserve(memory, &used, line * TILE);
+    scratch->across = reserve(memory, &used, line * height);
   if (backward) {
     scratch->v_columns = reserve_packed(memory, &used, columns_room(value_width, keys));
-    scratch->g = reserve(memory, &used, TILE * value_width);
-    scratch->ds = reserve(memory, &used, TILE * line);
+    scratch->g = reserve(memory, &used, height * value_width);
+    scratch->ds = reserve(memory, &used, height * line);
     scratch->dk = reserve(memory, &used, a->keys * width);
     scratch->dv = reserve(memory, &used, a->keys * value_width);
   }
@@ -124,11 +128,12 @@ typedef struct Tile {
   int64_t unit, first, count, key, columns;
 } Tile;
 
-/* The tile of the queries from `first` on, and of a block of the keys that they see. */
-static Tile tile_of(const RpAttention *a, int64_t unit, int64_t first, int64_t key, int64_t most)
+/* The tile of the queries from `first` on, and of the keys from `key` on that they see. */
+static Tile tile_of(const RpAttention *a, int64_t unit, int64_t first, int64_t key,
+                    const Scratch *w)
 {
-  const int64_t count = smaller(a->queries - first, TILE), keys = visible(a, first + count - 1);
-  return (Tile){unit, first, count, key, smaller(keys - key, most)};
+  const int64_t count = smaller(a->queries - first, w->queries);
+  return (Tile){unit, first, count, key, smaller(visible(a, first + count - 1) - key, w->keys)};
 }
 
 /* Number of the tile's keys that query i sees, apart from the mask. */
@@ -160,11 +165,11 @@ static inline __attribute__((always_inline)) void over_tile(const RpAttention *a
       over_row(&rows, run, i, t->key, t->key + seen_of(a, t, i), tile + (i - t->first) * w->line);
     return;
   }
-  transpose(TILE, whole, tile, w->line, w->across, TILE);
+  transpose(w->queries, whole, tile, w->line, w->across, w->queries);
   for (int64_t j = 0; j < t->columns; j++)
-    over_row(&by_key, run, t->key + j, t->first, end, w->across + j * TILE);
+    over_row(&by_key, run, t->key + j, t->first, end, w->across + j * w->queries);
   if (changes_tile)
-    transpose(whole, TILE, w->across, TILE, tile, w->line);
+    transpose(whole, w->queries, w->across, w->queries, tile, w->line);
 }
 
 static void add_bias_tile(const RpAttention *a, const RpBias *bias, const Tile *t, const Scratch *w,

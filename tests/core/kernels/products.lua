@@ -5,7 +5,7 @@ local roper = require("roper")
 local SIZES <const> = { { 1, 1, 1 }, { 5, 3, 7 }, { 33, 64, 96 }, { 100, 130, 37 },
   { 64, 600, 300 }, { 0, 2, 3 }, { 2, 0, 3 }, { 2, 3, 0 } }
 local HEADS <const> = { { 1, 1, 2 }, { 5, 9, 6 }, { 50, 50, 32 }, { 130, 150, 24 },
-  { 50, 2500, 4 } }
+  { 250, 700, 4 } }
 
 roper.seed(1)
 roper.matmul_precision("bfloat16")
