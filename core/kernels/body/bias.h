@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/kernels/body/row.h"
 #include "core/kernels/kernels.h"
 
 /* True if the bias is stored by key: numbers of one key are adjacent, those of a query are not. */
@@ -35,12 +36,8 @@ static void add_run(REAL *bias, int64_t step, int64_t keys, REAL *scores)
 /* The gradient of add_run: add the gradients of scores to those of the bias. */
 static void add_to_run(REAL *bias, int64_t step, int64_t keys, REAL *slopes)
 {
-  REAL sum = 0;
   if (step == 0) {
-#pragma omp simd reduction(+ : sum)
-    for (int64_t j = 0; j < keys; j++)
-      sum += slopes[j];
-    *bias += sum;
+    *bias += row_sum(keys, slopes);
   } else if (step == 1) {
     for (int64_t j = 0; j < keys; j++)
       bias[j] += slopes[j];

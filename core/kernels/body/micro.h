@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/kernels/body/vector.h"
+
 #if ROUNDS_OPERANDS && defined(__AVX512BF16__)
 #define MULTIPLIES_PAIRS 1
 #include <immintrin.h>
@@ -17,20 +19,9 @@
 #define MULTIPLIES_PAIRS 0
 #endif
 
-#if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64, TILE_VECTORS = 24, WIDE = 4 };
-#elif defined(__AVX2__)
-enum { VECTOR_BYTES = 32, TILE_VECTORS = 12, WIDE = 4 };
-#elif defined(__aarch64__)
-enum { VECTOR_BYTES = 16, TILE_VECTORS = 16, WIDE = 4 };
-#else
-enum { VECTOR_BYTES = 16, TILE_VECTORS = 8, WIDE = 2 };
-#endif
-/* WIDE is the number of vectors in a row of a wide tile of C. */
 enum {
   /* 0 if vectors are too short for tiles to beat OpenBLAS on whole layers */
   TILES_WIN = VECTOR_BYTES >= 32 || !RP_BLAS,
-  LANES = VECTOR_BYTES / (int)sizeof(REAL),
   NARROW = 2,            /* vectors in a row of a narrow tile, which has twice the rows */
   STEP = NARROW * LANES, /* packed operands have a multiple of this many columns */
   CACHED = 1 << 17,      /* elements that stay in the L2 cache beside streamed data */
@@ -39,8 +30,6 @@ enum {
   MOST_TERMS = VECTOR_BYTES == 32 ? 512 : INT32_MAX,
   NEAR_TERMS = 128
 };
-
-typedef REAL Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
 
 /*
 ** The unit that a tile multiplies: an element of A by a vector of B or, if the

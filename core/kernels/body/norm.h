@@ -5,24 +5,22 @@
 #ifndef RP_BODY_NORM_H
 #define RP_BODY_NORM_H
 
-/* 1 / sqrt(mean of (x - mean)^2 + epsilon). If squares overflow, or lose digits below the smallest
-   normal number, they are computed in units of the largest. */
-static REAL inverse_deviation(int64_t n, const REAL *x, REAL mean, double epsilon)
+#include "core/kernels/body/row.h"
+
+/* 1 / sqrt(mean of d^2 + epsilon) of the deviations from the mean. If squares overflow, or lose
+   digits below the smallest normal number, they are computed in units of the largest. */
+static REAL inverse_deviation(int64_t n, const REAL *d, double epsilon)
 {
-  REAL squares = 0;
-#pragma omp simd reduction(+ : squares)
-  for (int64_t i = 0; i < n; i++)
-    squares += (x[i] - mean) * (x[i] - mean);
-  const REAL variance = squares / (REAL)n + (REAL)epsilon;
+  const REAL variance = row_dot(n, d, d) / (REAL)n + (REAL)epsilon;
   if (variance > REAL_MIN / REAL_EPSILON && variance <= REAL_MAX)
     return 1 / REAL_SQRT(variance);
   double unit = sqrt(epsilon), sum = 0;
   for (int64_t i = 0; i < n; i++) { /* not with fmax, on which gcc 12 for arm64 fails */
-    const double size = fabs((double)x[i] - mean);
+    const double size = fabs((double)d[i]);
     unit = size > unit ? size : unit;
   }
   for (int64_t i = 0; i < n; i++)
-    sum += ((double)x[i] - mean) / unit * (((double)x[i] - mean) / unit);
+    sum += (double)d[i] / unit * ((double)d[i] / unit);
   return (REAL)(1 / sqrt(sum / (double)n + epsilon / unit / unit) / unit);
 }
 
@@ -36,16 +34,14 @@ static RpStatus layer_norm(int64_t rows, int64_t n, double epsilon, const void *
   for (int64_t r = 0; r < rows; r++) {
     const REAL *x = (const REAL *)x_data + r * n;
     REAL *y = (REAL *)y_data + r * n;
-    REAL sum = 0;
     if (rp_interrupted())
       continue;
-#pragma omp simd reduction(+ : sum)
+    const REAL mean = means != NULL ? row_sum(n, x) / (REAL)n : 0;
     for (int64_t i = 0; i < n; i++)
-      sum += x[i];
-    const REAL mean = means != NULL ? sum / (REAL)n : 0;
-    const REAL rstd = inverse_deviation(n, x, mean, epsilon);
+      y[i] = x[i] - mean;
+    const REAL rstd = inverse_deviation(n, y, epsilon);
     for (int64_t i = 0; i < n; i++)
-      y[i] = (x[i] - mean) * rstd * gain[i] + (bias != NULL ? bias[i] : 0);
+      y[i] = y[i] * rstd * gain[i] + (bias != NULL ? bias[i] : 0);
     if (means != NULL)
       ((REAL *)means)[r] = mean;
     ((REAL *)rstds)[r] = rstd;
@@ -67,40 +63,40 @@ static RpStatus layer_norm_gradient(int64_t rows, int64_t n, const void *x_data,
   const REAL *gain = gain_data;
   const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)(2 * rows * n));
   const int threads = team.size;
-  REAL *partial = rp_alloc_array(threads * 2 * n, sizeof(REAL));
+  const int64_t room = 4 * n; /* of a thread: its dgain and dbias; h and g of a row */
+  REAL *partial = rp_alloc_array(threads * room, sizeof(REAL));
   if (partial == NULL)
     return RP_OUT_OF_MEMORY;
-  memset(partial, 0, (size_t)threads * 2 * (size_t)n * sizeof(REAL));
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int part = 0; part < threads; part++) {
-    REAL *dgain = partial + (int64_t)part * 2 * n, *dbias = dgain + n;
+    REAL *dgain = partial + part * room, *dbias = dgain + n, *h = dbias + n, *g = h + n;
+    memset(dgain, 0, (size_t)(2 * n) * sizeof *dgain);
     for (int64_t r = rows * part / threads; r < rows * (part + 1) / threads; r++) {
       const REAL *x = (const REAL *)x_data + r * n, *dy = (const REAL *)dy_data + r * n;
       const REAL mean = means != NULL ? ((const REAL *)means)[r] : 0,
                  rstd = ((const REAL *)rstds)[r];
-      REAL sum = 0, product = 0;
       if (rp_interrupted())
         break;
-#pragma omp simd reduction(+ : sum, product)
+#pragma omp simd
       for (int64_t i = 0; i < n; i++) {
-        const REAL h = (x[i] - mean) * rstd, g = dy[i] * gain[i];
-        sum += g;
-        product += g * h;
-        dgain[i] += dy[i] * h;
+        h[i] = (x[i] - mean) * rstd;
+        g[i] = dy[i] * gain[i];
+        dgain[i] += dy[i] * h[i];
         dbias[i] += dy[i];
       }
       if (dx_data == NULL)
         continue;
       REAL *dx = (REAL *)dx_data + r * n;
-      sum = means != NULL ? sum / (REAL)n : 0;
-      product /= (REAL)n;
+      const REAL sum = means != NULL ? row_sum(n, g) / (REAL)n : 0;
+      const REAL product = row_dot(n, g, h) / (REAL)n;
+#pragma omp simd
       for (int64_t i = 0; i < n; i++)
-        dx[i] = rstd * (dy[i] * gain[i] - sum - (x[i] - mean) * rstd * product);
+        dx[i] = rstd * (g[i] - sum - h[i] * product);
     }
   }
   for (int part = 1; part < threads; part++)
     for (int64_t i = 0; i < 2 * n; i++)
-      partial[i] += partial[part * 2 * n + i];
+      partial[i] += partial[part * room + i];
   if (dgain_data != NULL)
     memcpy(dgain_data, partial, (size_t)n * sizeof(REAL));
   if (dbias_data != NULL)

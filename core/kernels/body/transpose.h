@@ -4,27 +4,6 @@
 
 #include "core/kernels/body/micro.h"
 
-#if REAL_IS_FLOAT
-typedef int32_t Picks __attribute__((vector_size(VECTOR_BYTES)));
-#else
-typedef int64_t Picks __attribute__((vector_size(VECTOR_BYTES)));
-#endif
-
-/* SHUFFLE(a, b, indices): elements of two vectors, by indices into both, concatenated. */
-#ifdef __clang__ /* has no builtin for indices in a variable, but recognizes a loop */
-#define SHUFFLE(a, b, indices) ((__typeof__(a))shuffle((Picks)(a), (Picks)(b), indices))
-static inline __attribute__((always_inline)) Picks shuffle(Picks a, Picks b, Picks indices)
-{
-  Picks y = {0};
-  UNROLL(16)
-  for (int lane = 0; lane < LANES; lane++)
-    y[lane] = indices[lane] < LANES ? a[indices[lane]] : b[indices[lane] - LANES];
-  return y;
-}
-#else
-#define SHUFFLE __builtin_shuffle
-#endif
-
 /* Swap the elements whose row and column differ in one bit, a constant. */
 static inline __attribute__((always_inline)) void exchange(const int bit, PackedVector rows[LANES])
 {
