@@ -52,13 +52,37 @@ static REAL row_dot(int64_t n, const REAL *a, const REAL *b)
   return sum_products(n, a, b);
 }
 
+/* y = exp(x - shift) for LANES elements. */
+static inline Vector exponential_lanes(const REAL *x, REAL shift)
+{
+  REAL y[LANES];
+#pragma omp simd
+  for (int i = 0; i < LANES; i++)
+    y[i] = exponential(x[i] - shift);
+  Vector lanes;
+  memcpy(&lanes, y, sizeof lanes);
+  return lanes;
+}
+
 /* y = exp(x - shift); returns the sum of y. x and y may be the same. */
 static REAL exponential_row(int64_t n, const REAL *x, REAL shift, REAL *y)
 {
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++)
-    y[i] = exponential(x[i] - shift);
-  return row_sum(n, y);
+  Vector sum = {0};
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) {
+    const Vector lanes = exponential_lanes(x + i, shift);
+    *(Vector *)(y + i) = lanes;
+    sum += lanes;
+  }
+  if (i < n) {
+    REAL last[LANES];
+    for (int lane = 0; lane < LANES; lane++)
+      last[lane] = i + lane < n ? x[i + lane] : -(REAL)INFINITY;
+    const Vector lanes = exponential_lanes(last, shift);
+    memcpy(y + i, &lanes, (size_t)(n - i) * sizeof *y);
+    sum += lanes;
+  }
+  return lane_sum(sum);
 }
 
 /* Many heads have 16 features, and thus 8 pairs of them. */
