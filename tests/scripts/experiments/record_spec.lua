@@ -6,6 +6,7 @@ local tables = require("roper.base.tables")
 local FOLDER <const> = files.real(require("roper.system.paths").LIBRARY .. "/../experiments")
 
 require("roper.system.module_path").add_folder_of(FOLDER .. "/record/run.lua")
+local curves = require("curves")
 local families = require("families")
 local markdown = require("markdown")
 local pages = require("pages")
@@ -85,6 +86,18 @@ describe("the tests of a study", function()
       minus_measures = { "step_100" } } } })[1]
     assert.near(0.75, test.mean, 1e-12)
     assert.near(2 / 64, test.corrected, 1e-12)
+  end)
+
+  it("draw the differences of curves of the same seed, at the steps that both have", function()
+    local study = study_of({ { "copy", "rope", 1, 0, 0, { { 100, 2 }, { 200, 1 } } },
+      { "copy", "roper", 1, 0, 0, { { 100, 1.5 }, { 200, 1 }, { 300, 0 } } },
+      { "copy", "rope", 2, 0, 0, { { 100, 4 } } }, { "copy", "roper", 2, 0, 0, { { 100, 3 } } },
+      { "copy", "roper", 3, 0, 0, { { 100, 7 } } }, { "recall", "rope", 3, 0, 0, { { 100, 7 } } } })
+    local differences = curves.differences(study, "copy", "roper", "rope")
+    assert.same({ [100] = { -0.5, -1 }, [200] = { 0 } }, differences)
+    local svg = curves.draw({ ["roper − rope"] = differences }, "loss")
+    assert.truthy(svg:find("roper − rope</text>", 1, true))
+    assert.is_nil(curves.draw({ none = {} }, "loss"))
   end)
 
   it("mark the methods that differ from a baseline, on sweeps without missing runs", function()
