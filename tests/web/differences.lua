@@ -8,7 +8,8 @@ local titles = {
     "the scripts of the comparison along the way compare no seed that chooses rates, also before "
       .. "the others have run",
     "the scripts of the comparison along the way run nothing again, but the run that is missing",
-    "record/run.lua refuses to continue a seed at another commit, on another processor or BLAS",
+    "record/run.lua leaves out a seed whose other runs are from other code, another processor or "
+      .. "BLAS",
   },
   ["has no other processes"] = { -- so nobody claims a run or a file
     "file writing removes temporary files that killed processes left for the same name",

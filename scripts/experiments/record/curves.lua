@@ -1,18 +1,11 @@
 --- Figures of a study's curves: means over the seeds, with their range.
+local families = require "families"
 local plot = require "roper.workbench.plot"
 local statistics = require "roper.tensor.statistics"
 local studies = require "studies"
 local tables = require "roper.base.tables"
 
 local M = {}
-
--- Adds the points of a curve to a table of values by step.
-local function add_points(values, curve)
-  for _, point in ipairs(curve or {}) do
-    values[point[1]] = values[point[1]] or {}
-    table.insert(values[point[1]], point[2])
-  end
-end
 
 --- Draws a line for each table of values by step; nil if there is no value.
 ---@param methods table<string, table<integer, number[]>>
@@ -39,34 +32,33 @@ end
 function M.figure(study, sweep, ylabel)
   local methods = {}
   for _, row in ipairs(study.compared) do
-    if row.sweep == sweep then
-      local method = studies.method(study, row)
+    local method = studies.method(study, row)
+    for _, point in ipairs(row.sweep == sweep and row.curve or {}) do
       methods[method] = methods[method] or {}
-      add_points(methods[method], row.curve)
+      methods[method][point[1]] = methods[method][point[1]] or {}
+      table.insert(methods[method][point[1]], point[2])
     end
   end
   return M.draw(methods, ylabel)
 end
 
---- The curves of one position scheme minus those of another, for each pair of the same seed.
+--- The curve of a method minus that of another, for each pair of the same seed.
 ---@param study Study
 ---@param sweep string
----@param position string
----@param baseline string
+---@param pair table {baseline, method}, as in a test
 ---@return table<integer, number[]> values by step
-function M.differences(study, sweep, position, baseline)
-  local base, values = {}, {}
-  local function each(name, visit)
-    for _, row in ipairs(study.compared) do
-      for _, point in ipairs(row.sweep == sweep and row.position == name and row.curve or {}) do
-        visit(row.seed .. ":" .. point[1], point[1], point[2])
-      end
+function M.differences(study, sweep, pair)
+  local values = {}
+  for _, row in ipairs(study.compared) do
+    for _, point in ipairs(row.sweep == sweep and row.curve or {}) do
+      values[point[1]] = {}
     end
   end
-  each(baseline, function(key, _, value) base[key] = value end)
-  each(position, function(key, step, value)
-    add_points(values, base[key] and { { step, value - base[key] } })
-  end)
+  for step in pairs(values) do
+    local by_seed = families.differences(study, sweep, pair, { "step_" .. step })
+    values[step] = tables.map(tables.keys(by_seed), function(seed) return by_seed[seed] end)
+    values[step] = values[step][1] and values[step]
+  end
   return values
 end
 

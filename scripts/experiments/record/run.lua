@@ -6,9 +6,10 @@
 -- a time, 2 by default, with one thread each. Further fields are those that the plan cannot know,
 -- such as files=TEXT; without them, the sweeps that need them are left out. The runs of a seed are
 -- trained together, then their rows are written: commit them at any time. Folders of runs are in
--- runs/STUDY. Uncommitted changes of code are refused, because a row names its commit; so is the
--- rest of a seed at another commit, on another processor or with another BLAS.
+-- runs/STUDY. Uncommitted changes of code are refused, because a row names its commit. A seed whose
+-- other runs are from other code, another processor or another BLAS is left out.
 local experiment = require "roper.workbench.study.experiment"
+local files = require "roper.system.file"
 local measures = require "roper.workbench.study.run.measures"
 local plans = require "roper.workbench.study.sweep.plan"
 local process = require "roper.system.process"
@@ -36,16 +37,28 @@ end
 local is_recorded = given.uncommitted ~= "yes"
 given.uncommitted = nil
 
+-- What influences results, for git.
+local CODE <const> = "core tasks bindings Makefile scripts/roper "
+  .. "':(glob)scripts/experiments/*.lua' ':(glob)scripts/experiments/*/plan.lua'"
+
+local function git(command)
+  return (process.output("cd '" .. studies.FOLDER:gsub("'", "'\\''")
+    .. "/../..' && git --no-optional-locks " .. command))
+end
+
 -- Raises an error if code has changed since the last commit.
 local function check_committed()
-  local changes = process.output("cd '" .. studies.FOLDER:gsub("'", "'\\''") .. "/../..' && "
-    .. "git --no-optional-locks status --porcelain --untracked-files=no -- core tasks bindings "
-    .. "Makefile scripts/roper ':(glob)scripts/experiments/*.lua' "
-    .. "':(glob)scripts/experiments/*/plan.lua'")
+  local changes = git("status --porcelain --untracked-files=no -- " .. CODE)
   if changes ~= "" and is_recorded then
     error("run.lua: expected a work tree without changes of code, since rows name their commit; "
       .. "commit them, or pass uncommitted=yes for runs that are not recorded:\n" .. changes, 0)
   end
+end
+
+-- Do two commits have the same code? If git does not know one of them, no.
+local function is_same_code(a, b)
+  return a == b or a:find "^%x+$" and b:find "^%x+$"
+    and git(("diff --quiet %s %s -- %s 2>/dev/null && echo same"):format(a, b, CODE)) ~= ""
 end
 
 -- Returns the row of machines.csv for a record of provenance, without its key.
@@ -86,7 +99,7 @@ end
 -- Returns the runs in a folder that are in a batch, each with its place in the batch.
 local function known_runs(folder, batch)
   local list = {}
-  for _, trial in ipairs(sweeps.read(folder).trials) do
+  for _, trial in ipairs(files.stat(folder) and sweeps.read(folder).trials or {}) do
     for _, planned in ipairs(batch) do
       if runs.same(trial.config, planned.config) then
         list[#list + 1] = { trial = trial, planned = planned }
@@ -98,11 +111,11 @@ end
 
 -- Columns in which the runs of a seed are the same. Instructions differ with the precision of
 -- products, and threads from those of this process.
-local SAME <const> = { "commit", "processor", "blas" }
+local SAME <const> = { "processor", "blas" }
 
--- Raises an error if runs of the batch's seed are of another commit, processor or BLAS: methods are
--- compared within a seed.
-local function check_machine(study, folder, batch)
+-- Methods are compared within a seed: returns an error if runs of the batch's seed are from other
+-- code, another processor or another BLAS.
+local function mismatch(study, folder, batch)
   local here, seed, earlier = machine_of(provenance.here()), batch[1].row.seed, {}
   for _, row in ipairs(study.rows) do
     for key in (row.sweep == batch[1].sweep.name and row.seed == seed and row.machine or "")
@@ -117,13 +130,13 @@ local function check_machine(study, folder, batch)
       #known.trial.run.provenance, #earlier + 1, earlier)
   end
   for _, machine in ipairs(earlier) do
-    if not is_same(here, machine, SAME) then
+    if not (is_same(here, machine, SAME) and is_same_code(here.commit, machine.commit)) then
       local function text(one)
-        return ("%s, %s and %s"):format(one.commit, one.processor, one.blas)
+        return ("commit %s, %s, %s"):format(one.commit, one.processor, one.blas)
       end
-      error(("run.lua: expected what made the other runs of seed %d of %s: %s; got %s; use the "
-        .. "same again, or remove the rows of this seed and their folders in %s")
-        :format(seed, batch[1].sweep.name, text(machine), text(here), folder), 0)
+      return ("run.lua: seed %d of %s: expected the code, processor and BLAS of its other runs "
+        .. "(%s); got %s; use the same again, or remove the rows of this seed and their folders in "
+        .. "%s"):format(seed, batch[1].sweep.name, text(machine), text(here), folder)
     end
   end
 end
@@ -189,7 +202,7 @@ local function next_batch(study, failed)
   return batch
 end
 
-local failed = {}
+local failed, mismatches = {}, {}
 while true do
   check_committed()
   local study = studies.read(name) -- also rows that others have added
@@ -198,18 +211,24 @@ while true do
     break
   end
   local folder = ("runs/%s/%s"):format(study.name, batch[1].sweep.name)
-  plans.add(folder, tables.map(batch, function(trial) return trial.config end))
-  check_machine(study, folder, batch)
-  local ok, problem = pcall(sweeps.run, { what = folder, threads = 1,
-    jobs = math.tointeger(tonumber(jobs)) or 2 })
-  record(study, folder, batch)
-  if not ok then
-    error(problem, 0)
+  local problem = mismatch(study, folder, batch)
+  mismatches[#mismatches + 1] = problem
+  if not problem then
+    plans.add(folder, tables.map(batch, function(trial) return trial.config end))
+    local ok, message = pcall(sweeps.run, { what = folder, threads = 1,
+      jobs = math.tointeger(tonumber(jobs)) or 2 })
+    record(study, folder, batch)
+    if not ok then
+      error(message, 0)
+    end
   end
   for _, trial in ipairs(batch) do
-    failed[tables.text(trial.row)] = true -- if it has no row now, it failed
+    failed[tables.text(trial.row)] = true -- if it has no row now, it failed or was left out
   end
 end
 local study = studies.read(name)
 io.stderr:write(("%s: %d of %d runs are recorded\n"):format(study.name, #study.rows,
   studies.count(study)))
+if mismatches[1] then
+  error(table.concat(mismatches, "\n"), 0)
+end
