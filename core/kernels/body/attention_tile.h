@@ -12,9 +12,9 @@
 #include "core/kernels/body/row.h"
 
 /*
-** Scores of a tile stay in cache from one product to the next: those of few queries with all keys,
-** of which there are at most MOST_KEYS, or else of many queries with a block of keys. Each tile
-** reads its keys and values again, so that tall tiles read less from beyond the L2 cache.
+** Scores of a tile stay in cache from one product to the next. Each tile reads its keys and values
+** again, which more than MOST_KEYS do not find in the L2 cache: then a tile has many queries and a
+** block of keys. Otherwise, and for weights and few queries, it has all keys.
 */
 enum {
   MOST_KEYS = ROUNDS_OPERANDS ? 512 : 1024,
@@ -159,17 +159,18 @@ static inline __attribute__((always_inline)) void over_tile(const RpAttention *a
 {
   const RpBias rows = unit_bias(bias, t->unit / a->heads, t->unit % a->heads);
   const RpBias by_key = mirrored(&rows);
-  const int64_t whole = round_up(t->columns, LANES), end = t->first + t->count;
+  const int64_t whole = round_up(t->columns, LANES), height = round_up(t->count, LANES);
+  const int64_t end = t->first + t->count;
   if (w->across == NULL || !lies_across(bias)) {
     for (int64_t i = t->first; i < end; i++)
       over_row(&rows, run, i, t->key, t->key + seen_of(a, t, i), tile + (i - t->first) * w->line);
     return;
   }
-  transpose(w->queries, whole, tile, w->line, w->across, w->queries);
+  transpose(height, whole, tile, w->line, w->across, w->queries);
   for (int64_t j = 0; j < t->columns; j++)
     over_row(&by_key, run, t->key + j, t->first, end, w->across + j * w->queries);
   if (changes_tile)
-    transpose(whole, w->queries, w->across, w->queries, tile, w->line);
+    transpose(whole, height, w->across, w->queries, tile, w->line);
 }
 
 static void add_bias_tile(const RpAttention *a, const RpBias *bias, const Tile *t, const Scratch *w,

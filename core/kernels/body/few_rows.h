@@ -5,7 +5,7 @@
 #ifndef RP_BODY_FEW_ROWS_H
 #define RP_BODY_FEW_ROWS_H
 
-#include "core/kernels/body/transpose.h"
+#include "core/kernels/body/vector.h"
 
 enum {
   ACROSS = 4,                   /* rows of W, and thus columns of y, in a tile */

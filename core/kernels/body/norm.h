@@ -7,20 +7,20 @@
 
 #include "core/kernels/body/row.h"
 
-/* 1 / sqrt(mean of d^2 + epsilon) of the deviations from the mean. If squares overflow, or lose
-   digits below the smallest normal number, they are computed in units of the largest. */
-static REAL inverse_deviation(int64_t n, const REAL *d, double epsilon)
+/* 1 / sqrt(mean of (x - mean)^2 + epsilon), from the differences d = x - mean. If squares overflow,
+   or lose digits below the smallest normal number, they are computed in units of the largest. */
+static REAL inverse_deviation(int64_t n, const REAL *x, REAL mean, const REAL *d, double epsilon)
 {
   const REAL variance = row_dot(n, d, d) / (REAL)n + (REAL)epsilon;
   if (variance > REAL_MIN / REAL_EPSILON && variance <= REAL_MAX)
     return 1 / REAL_SQRT(variance);
   double unit = sqrt(epsilon), sum = 0;
   for (int64_t i = 0; i < n; i++) { /* not with fmax, on which gcc 12 for arm64 fails */
-    const double size = fabs((double)d[i]);
+    const double size = fabs((double)x[i] - mean);
     unit = size > unit ? size : unit;
   }
   for (int64_t i = 0; i < n; i++)
-    sum += (double)d[i] / unit * ((double)d[i] / unit);
+    sum += ((double)x[i] - mean) / unit * (((double)x[i] - mean) / unit);
   return (REAL)(1 / sqrt(sum / (double)n + epsilon / unit / unit) / unit);
 }
 
@@ -39,7 +39,7 @@ static RpStatus layer_norm(int64_t rows, int64_t n, double epsilon, const void *
     const REAL mean = means != NULL ? row_sum(n, x) / (REAL)n : 0;
     for (int64_t i = 0; i < n; i++)
       y[i] = x[i] - mean;
-    const REAL rstd = inverse_deviation(n, y, epsilon);
+    const REAL rstd = inverse_deviation(n, x, mean, y, epsilon);
     for (int64_t i = 0; i < n; i++)
       y[i] = y[i] * rstd * gain[i] + (bias != NULL ? bias[i] : 0);
     if (means != NULL)

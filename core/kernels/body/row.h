@@ -24,11 +24,11 @@ static inline Vector lane_products(const REAL *a, const REAL *b, int64_t i)
   return x;
 }
 
-/* Their sum. A compiler would add the lanes of a reduction one by one. */
+/* The sum of a[i] b[i], or of a[i]. gcc adds the lanes of a reduction one by one. */
 static inline __attribute__((always_inline)) REAL sum_products(int64_t n, const REAL *a,
                                                                const REAL *b)
 {
-  enum { SUMS = 4 }; /* an addition takes as many cycles */
+  enum { SUMS = 4 }; /* independent, because an addition takes some cycles */
   Vector sum[SUMS] = {0};
   REAL rest = 0;
   int64_t i = 0;

@@ -1,9 +1,9 @@
--- Rows of more than 1024 keys are computed in blocks of 256 keys.
+-- Rows of more than 1024 keys are computed in blocks of 256 keys, 192 queries at a time.
 local agreement = require("tests.agreement")
 local arrays = require("tests.arrays")
 local roper = require("roper")
 
-local KEYS <const> = 2500
+local KEYS <const>, QUERIES <const> = 2500, 250
 
 -- The output and the gradients of all inputs and the bias; `view` is what attention gets of it.
 local function results(attend, inputs, options, bias, upstream, view)
@@ -50,19 +50,19 @@ describe("attention in blocks of keys", function()
           if position and position.to then
             position:to("float64")
           end
-          check(inputs_of(60), { position = position, causal = causal })
+          check(inputs_of(QUERIES), { position = position, causal = causal })
         end)
     end
   end
 
   it("agrees with it for dropout, masks and biases of every layout", function()
-    local inputs = inputs_of(50)
+    local inputs = inputs_of(QUERIES)
     check(inputs, { dropout = 0.3, seed = 5, causal = true })
-    check(inputs, { mask = roper.rand({ 50, KEYS }):gt(0.5), causal = true })
-    for _, shape in ipairs({ { 2, 50, KEYS }, { 1, 1, KEYS }, { 50, 1 } }) do
+    check(inputs, { mask = roper.rand({ QUERIES, KEYS }):gt(0.5), causal = true })
+    for _, shape in ipairs({ { 2, QUERIES, KEYS }, { 1, 1, KEYS }, { QUERIES, 1 } }) do
       check(inputs, { causal = true }, roper.randn(shape, "float64"))
     end
-    check(inputs, { causal = true }, roper.randn({ 2, KEYS, 50 }, "float64"),
+    check(inputs, { causal = true }, roper.randn({ 2, KEYS, QUERIES }, "float64"),
       function(bias) return bias:transpose(2, 3) end)
   end)
 
@@ -70,6 +70,11 @@ describe("attention in blocks of keys", function()
     for _, keys in ipairs({ 1024, 1025, 1279, 1280, 1281, 2049 }) do
       check(inputs_of(20, keys), { causal = true })
     end
+  end)
+
+  it("agrees with it if queries see no key of a block", function()
+    check(inputs_of(1100, 1100), { causal = true, position = roper.position.roper({ dim = 4 }) },
+      roper.randn({ 1100 }, "float64"))
   end)
 
   it("agrees with it for few queries, as in generation, and for more queries than keys", function()
@@ -93,12 +98,12 @@ describe("attention in blocks of keys", function()
   end)
 
   it("agrees with it in float32", function()
-    agreement.check(inputs_of(60), { causal = true, position = roper.position.roper({ dim = 4 }) },
+    agreement.check(inputs_of(QUERIES), { causal = true, position = roper.position.roper({ dim = 4 }) },
       nil, function(q, k, v, o) return (roper.eager.attention(q, k, v, o)) end)
   end)
 
   it("gives the same bits with one thread and with two", function()
-    local threads, inputs, found = roper.threads(), inputs_of(60), {}
+    local threads, inputs, found = roper.threads(), inputs_of(QUERIES), {}
     for n = 1, 2 do
       roper.threads(n)
       found[n] = results(roper.attention, inputs, { causal = true }, nil, inputs[1])
