@@ -1,12 +1,19 @@
 -- Texts and the figure of the study "How long does the lead last?", from its runs.
 local curves = require "curves"
+local families = require "families"
 local markdown = require "markdown"
 
 return function(study)
-  local family = study.plan.families[1]
-  local row = markdown.tests(study, family)[1]
+  local tested, described = table.unpack(study.plan.families)
+  local change, last = markdown.tests(study, tested)[1], markdown.tests(study, described)[2]
+  local answer = markdown.answer(study, tested)
+  if answer == "significant" then
+    answer = families.tests(study, tested)[1].mean > 0 and "yes" or "no, it is larger"
+  end
   return {
     answers = { { "On Prefix, is RoPER's lead smaller at the end than at a tenth of the steps?",
-      markdown.answer(study, family), row[3] } },
-  }, { ["stopped.svg"] = curves.figure(study, "stopped", "training loss in nats per token") }
+      answer, ("change of RoPER − RoPE, in loss: %s, p = %s; at the end %s"):format(change[3],
+        change[4], last[3]) } },
+  }, { ["difference.svg"] = curves.draw({ ["RoPER − RoPE"] = curves.differences(study, "to_6000",
+    { "rope", "roper" }) }, "difference of the test losses, nats per token") }
 end
