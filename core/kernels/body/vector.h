@@ -1,9 +1,11 @@
-/* Vectors of the width of the instruction set. */
+/* Vectors of the width of the instruction set, and the tiles of products that its registers hold.
+ */
 #ifndef RP_BODY_VECTOR_H
 #define RP_BODY_VECTOR_H
 
 #include <stdint.h>
 
+/* A tile has TILE_VECTORS vectors of C; a wide one has WIDE in a row. */
 #if defined(__AVX512F__)
 enum { VECTOR_BYTES = 64, TILE_VECTORS = 24, WIDE = 4 };
 #elif defined(__AVX2__)
@@ -13,7 +15,6 @@ enum { VECTOR_BYTES = 16, TILE_VECTORS = 16, WIDE = 4 };
 #else
 enum { VECTOR_BYTES = 16, TILE_VECTORS = 8, WIDE = 2 };
 #endif
-/* A tile of a product has TILE_VECTORS vectors, a wide one WIDE in a row. */
 enum { LANES = VECTOR_BYTES / (int)sizeof(REAL) };
 
 typedef REAL Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
