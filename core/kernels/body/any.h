@@ -19,7 +19,7 @@ static void sum_block(int64_t n, int64_t inner, double divisor, const REAL *x, R
 }
 
 /* The sum of n adjacent elements, from eight partial sums in a fixed order. */
-static double sum_row(int64_t n, const REAL *x)
+static double double_sum(int64_t n, const REAL *x)
 {
   double sum[8] = {0};
   int64_t i = 0;
@@ -63,7 +63,7 @@ static RpStatus sum_all(int64_t n, double divisor, const REAL *x, REAL *y)
   const RpTeam team = rp_team(RP_WORK_ELEMENTS, (double)n);
 #pragma omp parallel for schedule(static) num_threads(rp_present(team))
   for (int64_t p = 0; p < pieces; p++)
-    partial[p] = sum_row(p + 1 < pieces ? PIECE : n - p * PIECE, x + p * PIECE);
+    partial[p] = double_sum(p + 1 < pieces ? PIECE : n - p * PIECE, x + p * PIECE);
   double total = 0;
   for (int64_t p = 0; p < pieces; p++)
     total += partial[p];
@@ -88,7 +88,7 @@ static RpStatus reduce(RpReduction op, int64_t outer, int64_t n, int64_t inner, 
     if (rp_interrupted())
       continue;
     if (sums && inner == 1)
-      y[o] = (REAL)(sum_row(n, xo) / divisor);
+      y[o] = (REAL)(double_sum(n, xo) / divisor);
     else if (sums)
       sum_block(n, inner, divisor, xo, y + o * inner);
     else

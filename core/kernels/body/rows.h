@@ -52,7 +52,7 @@ static RpStatus softmax_gradient(bool logarithm, int64_t rows, int64_t n, const 
     if (rp_interrupted())
       continue;
     if (logarithm) {
-      const REAL sum = (REAL)sum_row(n, dy);
+      const REAL sum = (REAL)double_sum(n, dy);
       for (int64_t i = 0; i < n; i++)
         dx[i] = dy[i] - exponential(y[i]) * sum;
     } else {
