@@ -1,10 +1,9 @@
--- Plan of the study "Products in bfloat16"; design.md describes it. The runs in float32 are those
--- of the study `pairs`.
+-- Plan of the study "Products in bfloat16"; design.md describes it.
 local BOTH <const> = { "rope", "roper" }
 
 local function sweep(name, experiment, seeds)
   return { name = name, experiment = experiment, position = BOTH, seeds = seeds,
-    vary = { matmul_precision = { "bfloat16" } } }
+    vary = { matmul_precision = { "float32", "bfloat16" } } }
 end
 
 local function test(name, task, scheme)
@@ -19,8 +18,6 @@ return {
   sweeps = { sweep("index", "substring_index", "1..10"),
     sweep("prefix", "substring_prefix", "1..6"), sweep("addition", "addition", "1..5") },
   columns = { "loss", "solved", "steps_to_90", "at_1" },
-  also = { { study = "pairs", sweeps = { "index", "prefix", "addition" },
-    fields = { matmul_precision = "float32" } } },
   families = {
     { title = "Loss in bfloat16 − in float32, tested", correction = "holm", tests = {
       test("Index, RoPE", "index", "rope"), test("Index, RoPER", "index", "roper") } },

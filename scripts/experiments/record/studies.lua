@@ -33,8 +33,6 @@ M.FOLDER = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*/[^/]*$"
 ---   the sweep at N times the trained length, the latter beyond the trained size only; curve
 ---@field curve? string the field of the metrics in the column `curve`
 ---@field families? TestFamily[]
----@field also? {study: string, sweeps: string[], fields: table}[] runs of other studies, which
----   count as runs of this one with these fields
 
 -- The seeds in a text such as "1..3,7".
 local function seeds_of(text)
@@ -265,13 +263,6 @@ function M.read(folder)
   study.compared, study.incomplete = compared(study), {}
   for _, trial in ipairs(M.missing(study)) do
     study.incomplete[trial.sweep.name] = true
-  end
-  for _, other in ipairs(plan.also or {}) do
-    local source, wanted = M.read(other.study), tables.set(other.sweeps)
-    study.incomplete = tables.merged(source.incomplete, study.incomplete)
-    study.compared = tables.joined(study.compared, tables.map(source.compared, function(row)
-      return wanted[row.sweep] and tables.merged(row, other.fields) or nil
-    end))
   end
   return study
 end
