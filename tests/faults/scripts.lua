@@ -217,9 +217,11 @@ M.sweep = {
 }
 
 -- Lets the calls of processes fail whose command line contains a text.
-local function of_process(text, path)
+local function of_process(text)
+  local path
   return {
     arm = function(class, at, times, number, is_short)
+      path = path or os.tmpname()
       uv.os_setenv("FAULTS_COUNT", path)
       uv.os_setenv("FAULTS", text)
       uv.os_setenv("FAULTS_ARM", ("%s %d %d %d %d"):format(class, at, times, number,
@@ -238,7 +240,7 @@ M.worker = {
   repeats = true,
   -- The sweep starts another worker, which resumes from the checkpoint.
   tolerates = setmetatable({}, { __index = function() return true end }),
-  faults = of_process("sweep.worker", os.tmpname()),
+  faults = of_process "sweep.worker",
   prepare = M.sweep.prepare,
   reset = M.sweep.reset,
   run = M.sweep.run,
@@ -248,7 +250,7 @@ M.worker = {
 M.program = {
   -- /proc/self/limits, files that libraries read, and memory, for which OpenBLAS asks again.
   tolerates = { open = true, fstat = true, read = true, mmap = true },
-  faults = of_process("lua5.4", os.tmpname()),
+  faults = of_process "lua5.4",
   prepare = function(folder)
     return { output = folder .. "/output", errors = folder .. "/errors" }
   end,

@@ -5,7 +5,20 @@ local uv = require "luv"
 
 local M = {}
 
---- Calls f with the path of a temporary folder, which other users cannot read, and removes it.
+-- Removes a folder with all in it; a link is removed, not followed.
+local function remove(folder)
+  for _, name in ipairs(files.names(folder)) do
+    local path = folder .. "/" .. name
+    local stat = not files.remove_file(path) and files.stat(path)
+    if stat and stat.type == "directory" then
+      remove(path)
+    end
+  end
+  files.remove_folder(folder)
+end
+
+--- Calls f with the path of a temporary folder, which other users cannot read, and removes it with
+--- all that f left there.
 ---
 --- Errors: the folder cannot be made.
 ---@param f fun(path: string): ...
@@ -15,7 +28,7 @@ function M.with_folder(f)
   if not folder then
     error("cannot make a temporary folder: " .. message, 0)
   end
-  return finally(function() return f(folder) end, function() files.remove(folder) end)
+  return finally(function() return f(folder) end, function() remove(folder) end)
 end
 
 --- The same with the path of a temporary file.

@@ -52,19 +52,19 @@ local function as_text(figure, colored, rows)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- Runs the converter of a format and returns its output. The file displayed in a window is not
--- removed, because another program reads it.
+-- Runs the converter of a format and returns its output. A file that is displayed in a window is
+-- not removed, because another program reads it.
 local function through(name, svg, format, has_file)
   local program, package, command = table.unpack(PROGRAMS[format])
   if not process.has(program) then
     error(("%s: %s is not installed (in Debian: apt-get install %s)%s"):format(name, program,
       package, has_file and "; .svg and .txt do not need it" or ""), 0)
   end
-  local log = os.tmpname()
+  local log, is_displayed = os.tmpname(), false
   local picture = log .. ".svg"
   local _ <close> = setmetatable({}, { __close = function()
     os.remove(log)
-    if format ~= "window" then
+    if not is_displayed then
       os.remove(picture)
     end
   end })
@@ -76,6 +76,7 @@ local function through(name, svg, format, has_file)
   elseif output == "" and format ~= "window" then
     error(("%s: %s wrote no picture"):format(name, program), 0)
   end
+  is_displayed = format == "window"
   return output
 end
 

@@ -16,6 +16,22 @@ describe("temporary.with_file", function()
     assert.equal(5, temporary.with_file("a", "", function() return 5 end))
   end)
 
+  it("removes folders with all in them, but nothing behind a link", function()
+    local uv = require("luv")
+    local seen
+    temporary.with_file("kept", "", function(kept)
+      seen = temporary.with_folder(function(folder)
+        assert(uv.fs_mkdir(folder .. "/a", 448))
+        assert(uv.fs_mkdir(folder .. "/a/b", 448))
+        assert(io.open(folder .. "/a/b/file", "w")):close()
+        assert(uv.fs_symlink(kept:match("^(.*)/"), folder .. "/a/link"))
+        return folder
+      end)
+      assert.is_nil(uv.fs_stat(seen))
+      assert.truthy(uv.fs_stat(kept))
+    end)
+  end)
+
   it("raises an error if there is no space", function()
     local uv = require("luv")
     local before = uv.os_getenv("TMPDIR")

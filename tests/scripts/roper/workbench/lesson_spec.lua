@@ -340,13 +340,13 @@ return roper.lesson {
 
   it("opens even if another one is broken, which is not read", function()
     local library = paths.LIBRARY
-    scratch.create()
-    files.make(scratch.path("roper"))
-    files.make(scratch.path("lessons"))
-    scratch.write("lessons/broken.lua", "return roper.lesson { order = 1, ")
-    scratch.write("lessons/works_too.lua", [[return roper.lesson { order = 2, title = "t",
+    for _, name in ipairs { "broken", "broken/roper", "broken/lessons" } do
+      files.make(scratch.path(name))
+    end
+    scratch.write("broken/lessons/broken.lua", "return roper.lesson { order = 1, ")
+    scratch.write("broken/lessons/works_too.lua", [[return roper.lesson { order = 2, title = "t",
       before = "b", after = "a", steps = { { title = "s", text = "t" } } }]])
-    paths.LIBRARY = scratch.path("roper")
+    paths.LIBRARY = scratch.path("broken/roper")
     local ok, message = pcall(function()
       assert.same({ "broken", "works-too" }, lessons.names())
       assert.equal("works-too", lessons.find("works_too").name)
@@ -354,7 +354,6 @@ return roper.lesson {
       assert.error_matches(function() lessons.find("broken") end, "unexpected symbol")
     end)
     paths.LIBRARY = library
-    scratch.remove()
     assert(ok, message)
   end)
 

@@ -77,7 +77,7 @@ describe("the program for other formats", function()
 
   it("opens a window if possible", function()
     local picture = scratch.path("picture")
-    local results = table.pack(with_program("xdg-open", ('cp "$1" \'%s\''):format(picture),
+    local results = table.pack(with_program("xdg-open", ('mv "$1" \'%s\''):format(picture),
       function() return plot.line({ 1, 2 }, { format = "window", title = "here" }) end))
     assert.equal(1, results.n)
     assert.is_true(results[1])
@@ -87,10 +87,13 @@ describe("the program for other formats", function()
   end)
 
   it("reports why no window can be opened", function()
-    local ok, message = with_program("xdg-open", "echo 'no display' >&2; exit 4", function()
-      plot.line({ 1, 2 }, { format = "window" })
-    end)
+    local note = scratch.path("note")
+    local ok, message = with_program("xdg-open", ([[
+      echo "$1" > '%s'
+      echo 'no display' >&2
+      exit 4]]):format(note), function() plot.line({ 1, 2 }, { format = "window" }) end)
     assert.is_false(ok)
+    assert.is_nil(io.open(scratch.read(note):match("[^\n]+")))
     assert.truthy(message:find("plot.line: xdg-open failed (exit 4): no display", 1, true))
   end)
 end)
