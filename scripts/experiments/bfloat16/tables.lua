@@ -1,4 +1,5 @@
 -- Texts of the study "Products in bfloat16", from its runs.
+local families = require "families"
 local markdown = require "markdown"
 
 return function(study)
@@ -6,8 +7,8 @@ return function(study)
   local rows = markdown.tests(study, family)
   return {
     pairs = markdown.pairs(study, { "float32", "bfloat16" }),
-    answers = { { "Do models train as well with products in bfloat16?",
-      markdown.answer(study, family), ("loss on Index: RoPE %s, RoPER %s"):format(rows[1][3],
-      rows[2][3]) } },
+    answers = { { "Does the loss on Index differ with products in bfloat16?",
+      markdown.answer(families.tests(study, family)),
+      ("bfloat16 − float32: RoPE %s, RoPER %s"):format(rows[1][3], rows[2][3]) } },
   }, {}
 end

@@ -25,6 +25,10 @@ return {
       { name = "loss after 600 steps", sweeps = { "to_6000" }, pairs = PAIR, digits = 4,
         measures = { "step_600" } },
       { name = "loss after 6,000 steps", sweeps = { "to_6000" }, pairs = PAIR, digits = 4,
-        measures = { "step_6000" } } } },
+        measures = { "step_6000" } },
+      { name = "loss after 2,400 of 24,000 steps", sweeps = { "to_24000" }, pairs = PAIR,
+        digits = 4, measures = { "step_2400" } },
+      { name = "loss after 24,000 steps", sweeps = { "to_24000" }, pairs = PAIR, digits = 4,
+        measures = { "step_24000" } } } },
   },
 }

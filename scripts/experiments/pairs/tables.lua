@@ -1,5 +1,6 @@
 -- Texts and the figure of the study "RoPE and RoPER, in pairs", from its runs.
 local curves = require "curves"
+local families = require "families"
 local markdown = require "markdown"
 
 return function(study)
@@ -8,7 +9,7 @@ return function(study)
   return {
     pairs = markdown.pairs(study, { "RoPE", "RoPER" }),
     answers = { { "Is RoPER ahead of RoPE on the RoPER study's tasks?",
-      markdown.answer(study, family),
+      markdown.answer(families.tests(study, family)),
       ("steps to 90 %% on Index: %s, p = %s; loss on Prefix: %s, p = %s"):format(rows[1][3],
         rows[1][4], rows[4][3], rows[4][4]), is_headline = true } },
   }, { ["prefix.svg"] = curves.figure(study, "prefix", "loss in nats per token") }

@@ -86,23 +86,24 @@ function M.pairs(study, titles)
   return M.table({ "", titles[1], titles[2], "pairs", "difference (95 % interval)", "p" }, rows)
 end
 
---- Says which tests of a family are significant.
----@param study Study
----@param family TestFamily
----@return string
-function M.answer(study, family)
-  local found, tests = { yes = {}, no = {}, missing = {} }, families.tests(study, family)
+-- Kinds of results of a test, in the order in which they are named.
+local KINDS <const> = { "higher", "lower", "cannot tell", "runs are missing" }
+
+--- Says of which tests the second method is significantly higher or lower.
+---@param tests table[] from `families.tests`
+---@return string such as "higher (a; b), cannot tell (c)"; "lower" if all are lower
+function M.answer(tests)
+  local found, parts = {}, {}
   for _, test in ipairs(tests) do
-    local kind = not test.corrected and "missing"
-      or test.corrected < families.LEVEL and "yes" or "no"
+    local kind = KINDS[not test.corrected and 4 or test.corrected >= families.LEVEL and 3
+      or test.mean < 0 and 2 or 1]
+    found[kind] = found[kind] or {}
     table.insert(found[kind], test.name)
   end
-  local parts = {}
-  for _, kind in ipairs { { "yes", "significant" }, { "no", "cannot tell" },
-    { "missing", "runs are missing" } } do
-    local list = found[kind[1]]
-    parts[#parts + 1] = list[1] and (#list == #tests and kind[2]
-      or ("%s (%s)"):format(kind[2], table.concat(list, "; "))) or nil
+  for _, kind in ipairs(KINDS) do
+    local list = found[kind]
+    parts[#parts + 1] = list and (#list == #tests and kind
+      or ("%s (%s)"):format(kind, table.concat(list, "; "))) or nil
   end
   return table.concat(parts, ", ")
 end
@@ -160,17 +161,18 @@ function M.status(study)
   local seconds, used, planned = 0, {}, studies.count(study)
   for _, row in ipairs(study.rows) do
     seconds = seconds + row.seconds
-    for machine in (row.machine or ""):gmatch "[^+]+" do
-      used[machine] = (used[machine] or 0) + 1
-    end
+    local key = row.machine:match "^[^+]*" .. (row.machine:find("+", 1, true) and "+" or "")
+    used[key] = (used[key] or 0) + 1
   end
   local lines = { #study.rows == 0 and ("None of the %d runs is recorded yet."):format(planned)
     or ("%d of %d runs are recorded; they took %.1f hours of one core."):format(#study.rows,
       planned, seconds / 3600) }
   for _, machine in ipairs(study.machines) do
-    lines[#lines + 1] = used[machine.machine] and ("- %d at commit %s: %s, %s, %s, %s thread each")
-      :format(used[machine.machine], machine.commit:sub(1, 8), machine.processor,
-        machine.instructions, machine.blas, machine.threads) or nil
+    local whole, begun = used[machine.machine], used[machine.machine .. "+"]
+    lines[#lines + 1] = (whole or begun) and ("- %d at commit %s: %s, %s, %s, %s thread each%s")
+      :format(whole or 0, machine.commit:sub(1, 8), machine.processor, machine.instructions,
+        machine.blas, machine.threads, begun
+        and (", and %d begun there and continued at another"):format(begun) or "") or nil
   end
   return table.concat(lines, "\n")
 end

@@ -116,6 +116,34 @@ describe("the tests of a study", function()
     assert.equal("Text: 4 above, `e` below", markdown.differing({ columns[3] }, { many }))
   end)
 
+  it("are told by their direction, or by what is missing", function()
+    local function test(name, corrected, mean)
+      return { name = name, corrected = corrected, mean = mean }
+    end
+    local a, b, c = test("a", 0.04, -1), test("b", 0.01, 2), test("c", 0.05, 3)
+    assert.equal("higher (b), lower (a), cannot tell (c), runs are missing (d)",
+      markdown.answer({ a, b, c, test("d") }))
+    assert.equal("higher", markdown.answer({ b }))
+    assert.equal("cannot tell", markdown.answer({ c, c }))
+  end)
+
+  it("are from machines, each run counted once", function()
+    local machines = {}
+    for i = 1, 3 do
+      machines[i] = { machine = tostring(i), commit = "c" .. i, processor = "p", instructions = "i",
+        blas = "b", threads = "1" }
+    end
+    local list = tables.map({ "1", "1", "2+1", "2", "3+1" }, function(machine)
+      return { machine = machine, seconds = 720 }
+    end)
+    assert.equal([[
+5 of 0 runs are recorded; they took 1.0 hours of one core.
+- 2 at commit c1: p, i, b, 1 thread each
+- 1 at commit c2: p, i, b, 1 thread each, and 1 begun there and continued at another
+- 0 at commit c3: p, i, b, 1 thread each, and 1 begun there and continued at another]],
+      markdown.status({ rows = list, machines = machines, plan = { sweeps = {} } }))
+  end)
+
   it("are corrected by Holm and by Bonferroni", function()
     local function same(expected, found)
       for i, p in ipairs(expected) do
