@@ -234,7 +234,7 @@ return roper.lesson {
         Could that be chance? If the method did not matter, each difference could as well have had
         the other sign. So take all $2^{10}$ choices of signs, and count how many have a mean at
         least as far from 0 as the measured one. Their share is $p$. (The study makes five tests
-        and corrects for that: the $p$ of this lesson are those of single tests.)]],
+        and corrects for that: $p$ and intervals of this lesson are those of single tests.)]],
       predict = {
         { question = [[For $n = 6$ pairs that all have the same sign, what is $p$? Only all plus and
             all minus are at least as far from 0.]],

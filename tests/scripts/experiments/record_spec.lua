@@ -177,7 +177,7 @@ describe("recorded runs", function()
     assert.error_matches(function() rows.read(path) end, "expected 2 cells, got 1 in rope", 1, true)
   end)
 
-  it("are those of their study's plan, in a table of less than 100 kB", function()
+  it("are those of their study's plan, in a table of less than 128 kB", function()
     for _, name in ipairs(studies.list()) do
       local study = studies.read(name)
       local machines = tables.set(tables.map(study.machines, function(one) return one.machine end))
@@ -188,7 +188,7 @@ describe("recorded runs", function()
         end
       end
       assert.is_true(#study.rows + #studies.missing(study) <= studies.count(study), name)
-      assert.is_true(#(files.read(study.folder .. "/runs.csv") or "") < 100000, name)
+      assert.is_true(#(files.read(study.folder .. "/runs.csv") or "") < 128000, name)
     end
   end)
 
