@@ -9,7 +9,7 @@ return function(study)
   local tested, described = table.unpack(study.plan.families)
   local change, last = markdown.tests(study, tested)[1], markdown.tests(study, described)[2]
   local test, long = families.tests(study, tested)[1], families.tests(study, described)[4]
-  -- The design names the last losses of an earlier pair, which has the seed 1.
+  -- The last losses of seed 1 were known before the design.
   local unknown = { table.unpack(test.list, 2) }
   local p = number.probability(statistics.permutation_test(unknown))
   local answer = not test.corrected and "runs are missing"

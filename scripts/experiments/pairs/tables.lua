@@ -8,7 +8,7 @@ return function(study)
   local rows = markdown.tests(study, family)
   return {
     pairs = markdown.pairs(study, { "RoPE", "RoPER" }),
-    answers = { { "Is RoPER ahead of RoPE on the RoPER study's tasks?",
+    answers = { { "What is higher or lower with RoPER than with RoPE on the RoPER study's tasks?",
       markdown.answer(families.tests(study, family)),
       ("steps to 90 %% on Index: %s, p = %s; loss on Prefix: %s, p = %s"):format(rows[1][3],
         rows[1][4], rows[4][3], rows[4][4]), is_headline = true } },

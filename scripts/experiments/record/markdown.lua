@@ -86,10 +86,10 @@ function M.pairs(study, titles)
   return M.table({ "", titles[1], titles[2], "pairs", "difference (95 % interval)", "p" }, rows)
 end
 
--- Kinds of results of a test, in the order in which they are named.
+-- What a test can show, in the order in which it is listed.
 local KINDS <const> = { "higher", "lower", "cannot tell", "runs are missing" }
 
---- Says of which tests the second method is significantly higher or lower.
+--- Lists the tests in which the second method is significantly higher or lower, and the others.
 ---@param tests table[] from `families.tests`
 ---@return string such as "higher (a; b), cannot tell (c)"; "lower" if all are lower
 function M.answer(tests)

@@ -116,7 +116,7 @@ describe("the tests of a study", function()
     assert.equal("Text: 4 above, `e` below", markdown.differing({ columns[3] }, { many }))
   end)
 
-  it("are told by their direction, or by what is missing", function()
+  it("are listed as higher, lower, undecided or missing", function()
     local function test(name, corrected, mean)
       return { name = name, corrected = corrected, mean = mean }
     end
@@ -127,7 +127,7 @@ describe("the tests of a study", function()
     assert.equal("cannot tell", markdown.answer({ c, c }))
   end)
 
-  it("are from machines, each run counted once", function()
+  it("count each run once, even if two machines trained it", function()
     local machines = {}
     for i = 1, 3 do
       machines[i] = { machine = tostring(i), commit = "c" .. i, processor = "p", instructions = "i",
