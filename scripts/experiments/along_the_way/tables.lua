@@ -1,39 +1,23 @@
 -- Texts and the figure of the study "Turns along the way", from its runs.
+local by_length = require "by_length"
 local families = require "families"
 local markdown = require "markdown"
 local number = require "roper.workbench.study.report.number"
-local plot = require "roper.workbench.plot"
 local statistics = require "roper.tensor.statistics"
 local studies = require "studies"
 local tables = require "roper.base.tables"
 
 local TIMES <const> = { at_1 = 1, at_2 = 2, at_4 = 4, at_8 = 8 }
 
--- The mean over the tasks at some lengths, one number for each seed that has all.
-local function over_tasks(study, method, columns)
-  local by_seed = families.pooled(tables.map(study.plan.problems, function(task)
-    return families.values(study, task, method, columns)
-  end))
-  return tables.map(tables.keys(by_seed), function(seed) return by_seed[seed] end)
-end
-
 -- Accuracy against length: each pair with turned values and output, and without.
 local function figure(study)
-  local series = {}
+  local lines = {}
   for _, pair in ipairs(study.plan.turns) do
     for i, method in ipairs(pair) do
-      local line = { label = pair[1], x = {}, y = {}, low = {}, high = {}, dashed = i == 1 }
-      for j, column in ipairs(tables.keys(TIMES)) do
-        local list = over_tasks(study, method, { column })
-        local mean, deviation = statistics.mean(list), statistics.standard_error(list)
-        line.x[j], line.y[j] = TIMES[column], mean
-        line.low[j], line.high[j] = mean - deviation, mean + deviation
-      end
-      series[#series + 1] = line
+      lines[#lines + 1] = { label = pair[1], methods = { method }, dashed = i == 1 }
     end
   end
-  return plot.line(series, { xlabel = "length / trained length", logx = true, yrange = { 0, 1 },
-    ylabel = "accuracy, mean of six tasks", format = "svg" })
+  return by_length.draw(study, study.plan.problems, lines, "accuracy, mean of six tasks")
 end
 
 -- The accuracy of a method at positions beyond the trained ones, from that at all positions and
@@ -91,7 +75,8 @@ end
 
 -- The mean accuracy of a method over the tasks.
 local function mean(study, method, columns)
-  return number.fixed(statistics.mean(over_tasks(study, method, columns)), 3)
+  return number.fixed(statistics.mean(families.means(study, { method },
+    { sweeps = study.plan.problems, measures = columns })), 3)
 end
 
 -- The gain of turned values without S3, of the four schemes that compute turns from the content:

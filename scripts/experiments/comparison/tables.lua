@@ -11,7 +11,7 @@ return function(study)
   for _, sweep in ipairs(study.plan.sweeps) do
     for _, one in ipairs { { "× 1", "at_1" }, { "beyond, × 2", "beyond_2" } } do
       columns[#columns + 1] = { title = ("%s %s"):format(TITLES[sweep.name], one[1]),
-        sweep = sweep.name, column = one[2] }
+        sweeps = { sweep.name }, measures = { one[2] } }
     end
     seeds[#seeds + 1] = ("%s %d"):format(TITLES[sweep.name], tables.count(families.values(study,
       sweep.name, "rope", { "at_1" })))

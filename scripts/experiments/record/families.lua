@@ -59,6 +59,7 @@ function M.values(study, sweep, method, columns)
   end
   return found
 end
+
 --- Returns the differences of a pair on a sweep by seed.
 ---@param study Study
 ---@param sweep string
@@ -84,6 +85,22 @@ function M.pooled(cells)
     found[seed] = #list == #cells and statistics.mean(list) or nil
   end
   return found
+end
+
+--- Returns the mean accuracy, or other measure, of methods over sweeps.
+---@param study Study
+---@param methods table[]|string[] as in `values`
+---@param over {sweeps: string[], measures: string[]} a column of a table, or a test
+---@return number[] means, one of each seed that has all runs
+function M.means(study, methods, over)
+  local cells = {}
+  for _, method in ipairs(methods) do
+    for _, sweep in ipairs(over.sweeps) do
+      cells[#cells + 1] = M.values(study, sweep, method, over.measures)
+    end
+  end
+  local by_seed = M.pooled(cells)
+  return tables.map(tables.keys(by_seed), function(seed) return by_seed[seed] end)
 end
 
 -- All pairs on all sweeps.
@@ -171,16 +188,16 @@ end
 --- column (Holm).
 ---@param study Study
 ---@param methods string[] position schemes
----@param columns {sweep: string, column: string}[]
+---@param columns {sweeps: string[], measures: string[]}[]
 ---@param baseline string
 ---@return (table<string, integer>|false)[] signs for each column: 1 for the methods above the
 ---   baseline, -1 for those below; false if runs are missing
 function M.signs(study, methods, columns, baseline)
   return tables.map(columns, function(one)
-    local signs = not study.incomplete[one.sweep] and {}
-    local family = { correction = "holm", measures = { one.column } }
+    local signs = is_complete(study, one) and {}
+    local family = { correction = "holm", measures = one.measures }
     family.tests = tables.map(methods, function(method)
-      return method ~= baseline and { name = method, sweeps = { one.sweep },
+      return method ~= baseline and { name = method, sweeps = one.sweeps,
         pairs = { { baseline, method } } } or nil
     end)
     for _, test in ipairs(signs and M.tests(study, family) or {}) do

@@ -134,22 +134,22 @@ function M.differing(columns, signs)
   return table.concat(parts, "; ")
 end
 
---- A table of all methods: means ± standard errors, marked with + or − if they are significantly
---- above or below the baseline.
+--- A table of methods: means ± standard errors, marked with + or − if they are significantly above
+--- or below the baseline.
 ---@param study Study
----@param methods string[] position schemes
----@param columns {title: string, sweep: string, column: string}[]
----@param signs table[] from `families.signs`
+---@param methods string[]|table[] position schemes, or fields
+---@param columns {title: string, sweeps: string[], measures: string[]}[]
+---@param signs? table[] from `families.signs`
 ---@return string
 function M.methods(study, methods, columns, signs)
   local marks <const> = { [1] = " **+**", [-1] = " **−**" }
   return M.table(tables.joined({ "scheme" }, tables.map(columns, function(one)
     return one.title
   end)), tables.map(methods, function(method)
-    return tables.joined({ ("`%s`"):format(method) }, tables.map(columns, function(one, i)
-      local by_seed = families.values(study, one.sweep, method, { one.column })
-      local list = tables.map(tables.keys(by_seed), function(seed) return by_seed[seed] end)
-      return M.mean(list, 2) .. (signs[i] and marks[signs[i][method]] or "")
+    local name = type(method) == "table" and studies.method(study, method) or method
+    return tables.joined({ ("`%s`"):format(name) }, tables.map(columns, function(one, i)
+      return M.mean(families.means(study, { method }, one), 2)
+        .. (signs and signs[i] and marks[signs[i][method]] or "")
     end))
   end))
 end

@@ -49,6 +49,7 @@ local TESTS <const> = {
 
 return {
   title = "Turned values and a short convolution",
+  turned = turned,
   fields = { d_model = 64, layers = 2, heads = 4, norm = "pre", batch = 16, warmup = 50, clip = 1,
     cosine = 0.05, evaluate_every = 100, test_sequences = 256, times = "2,4", problems = 8 },
   sweeps = sweeps,

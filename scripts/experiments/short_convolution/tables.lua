@@ -1,12 +1,43 @@
--- Texts of the study "Turned values and a short convolution", from its runs.
+-- Texts and the figure of the study "Turned values and a short convolution", from its runs.
+local by_length = require "by_length"
 local families = require "families"
 local markdown = require "markdown"
+local tables = require "roper.base.tables"
+
+local TITLES <const> = { recall = "Recall", copy = "Copy", prefix = "Prefix",
+  selective_copy = "Selective copy", s3 = "S3", a5 = "A5" }
+
+-- Accuracy against length, without and with the convolution: with turned values and output, and
+-- without.
+local function figure(study, names)
+  local lines = {}
+  for _, one in ipairs { { "0", "no convolution" }, { "4", "convolution of width 4" } } do
+    for i = 1, 2 do
+      lines[#lines + 1] = { label = one[2], dashed = i == 1,
+        methods = tables.map(study.plan.turned(one[1]), function(pair) return pair[i] end) }
+    end
+  end
+  return by_length.draw(study, names, lines, "accuracy, mean of schemes and tasks")
+end
 
 return function(study)
   local family = study.plan.families[1]
+  local names = family.tests[1].sweeps
+  local columns = tables.map(names, function(name)
+    return { title = TITLES[name], sweeps = { name }, measures = { "at_1" } }
+  end)
+  columns[#columns + 1] = { title = "beyond, all", sweeps = names,
+    measures = study.plan.families[2].measures }
+  local methods = {}
+  for _, pair in ipairs(tables.joined(study.plan.turned "0", study.plan.turned "4")) do
+    methods = tables.joined(methods, pair)
+  end
+  table.sort(methods, function(a, b) return a.position < b.position
+    or a.position == b.position and a.short_convolution < b.short_convolution end)
   local row = markdown.tests(study, family)[3]
   return {
+    methods = markdown.methods(study, methods, columns),
     answers = { { "What do turned values give that a short convolution does not?",
       markdown.answer(families.tests(study, family)), row[3] } },
-  }, {}
+  }, { ["convolution.svg"] = figure(study, names) }
 end

@@ -6,6 +6,7 @@ local tables = require("roper.base.tables")
 local FOLDER <const> = files.real(require("roper.system.paths").LIBRARY .. "/../experiments")
 
 require("roper.system.module_path").add_folder_of(FOLDER .. "/record/run.lua")
+local by_length = require("by_length")
 local curves = require("curves")
 local families = require("families")
 local markdown = require("markdown")
@@ -102,9 +103,9 @@ describe("the tests of a study", function()
 
   it("mark the methods that differ from a baseline, on sweeps without missing runs", function()
     local study = study_of(example(), { text = true })
-    local columns = { { title = "Copy", sweep = "copy", column = "at_1" },
-      { title = "Recall", sweep = "recall", column = "at_1" },
-      { title = "Text", sweep = "text", column = "at_1" } }
+    local columns = { { title = "Copy", sweeps = { "copy" }, measures = { "at_1" } },
+      { title = "Recall", sweeps = { "recall" }, measures = { "at_1" } },
+      { title = "Text", sweeps = { "text" }, measures = { "at_1" } } }
     local signs = families.signs(study, { "alibi", "rope", "roper" }, columns, "rope")
     assert.same({ { roper = 1 }, {}, false }, signs)
     assert.equal("Copy: `roper` above; Recall: cannot tell; for the others, runs are missing",
@@ -114,6 +115,32 @@ describe("the tests of a study", function()
     assert.equal("runs are missing", markdown.differing({ columns[3] }, { false }))
     local many = { a = 1, b = 1, c = 1, d = 1, e = -1 }
     assert.equal("Text: 4 above, `e` below", markdown.differing({ columns[3] }, { many }))
+  end)
+
+  it("stand beside the means of methods, over sweeps and measures", function()
+    local study = study_of(example())
+    for _, row in ipairs(study.compared) do
+      row.width, row.at_2 = row.position == "fox" and "4" or "0", row.at_1 / 2
+    end
+    study.fields = { "position", "width" }
+    assert.equal(table.concat({ "| scheme | Copy | all |", "| --- | ---: | ---: |",
+      "| `rope` | 0.43 ± 0.08 | 0.32 ± 0.06 |", "| `fox width=4` | 0.73 ± 0.08 | 0.51 ± 0.06 |",
+      "| `fox width=0` | – | – |" }, "\n"),
+      markdown.methods(study, { "rope", { position = "fox", width = "4" },
+        { position = "fox", width = "0" } }, {
+        { title = "Copy", sweeps = { "copy" }, measures = { "at_1" } },
+        { title = "all", sweeps = { "copy", "recall" }, measures = { "at_1", "at_2" } } }))
+  end)
+
+  it("are drawn against length, a line for the mean of methods", function()
+    local study = study_of(example())
+    study.plan = { columns = { "loss", "at_1", "at_2", "beyond_2" } }
+    local svg = by_length.draw(study, { "copy" }, { { label = "both",
+      methods = { "rope", "fox" } }, { label = "missing", methods = { "none" } } }, "accuracy")
+    assert.truthy(svg:find("both</text>", 1, true))
+    assert.is_nil(svg:find("missing</text>", 1, true))
+    assert.is_nil(by_length.draw(study, { "s3" }, { { label = "both", methods = { "rope" } } },
+      "accuracy"))
   end)
 
   it("are listed as higher, lower, undecided or missing", function()
