@@ -192,25 +192,41 @@ static inline __attribute__((always_inline)) void step_on(const Panel *panel, in
     ascend(1, known, d, beta, k, w, a + r, panel->vectors + r, c + r);
 }
 
+/* sums[i] = the sum of x_r times feature i of query r, for `n` features, over the queries from r to
+   `end`. */
+static inline __attribute__((always_inline)) void
+sum_rows(const int n, int64_t r, int64_t end, const REAL *x, const REAL *vectors, Vector *sums)
+{
+  Vector own[TOGETHER] = {0};
+  for (; r < end; r += LANES)
+    for (int i = 0; i < n; i++)
+      own[i] += *(const Vector *)(x + r) * *(const Vector *)(vectors + i * PANEL + r);
+  for (int i = 0; i < n; i++)
+    sums[i] = own[i];
+}
+
 /* to[f] += scale * the sum of x_r times feature f of query r, over the queries that see token j. */
 static void add_sums(const Panel *panel, int64_t j, REAL scale, const REAL *x, REAL *to)
 {
   const int64_t d = panel->h->features, begin = begin_of(panel, j), end = end_of(panel);
   for (int64_t left = 0; left < d; left += LANES) {
     const int64_t n = smaller(LANES, d - left);
-    PackedVector part[LANES] = {0};
-    for (int64_t f = 0; f < n; f++) {
-      const REAL *vectors = panel->vectors + (left + f) * PANEL;
-      Vector sum = {0};
-      for (int64_t r = begin; r < end; r += LANES)
-        sum += *(const Vector *)(x + r) * *(const Vector *)(vectors + r);
-      part[f] = (PackedVector)sum;
-    }
+    Vector sums[LANES];
+    PackedVector part[LANES];
+    const REAL *vectors = panel->vectors + left * PANEL;
+    int64_t f = 0;
+    for (; f + TOGETHER <= n; f += TOGETHER)
+      sum_rows(TOGETHER, begin, end, x, vectors + f * PANEL, sums + f);
+    for (; f < n; f++)
+      sum_rows(1, begin, end, x, vectors + f * PANEL, sums + f);
+    for (int i = 0; i < LANES; i++)
+      part[i] = i < n ? (PackedVector)sums[i] : (PackedVector){0};
     transpose_block(part);
-    for (int i = 1; i < LANES; i++)
-      part[0] += part[i];
-    for (int64_t f = 0; f < n; f++)
-      to[left + f] += scale * part[0][f];
+    for (int half = LANES / 2; half > 0; half /= 2)
+      for (int i = 0; i < half; i++)
+        part[i] += part[i + half];
+    for (int64_t i = 0; i < n; i++)
+      to[left + i] += scale * part[0][i];
   }
 }
 
