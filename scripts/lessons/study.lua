@@ -299,18 +299,20 @@ return roper.lesson {
     { title = "Repeated: Prefix and Addition",
       text = [[
         Prefix: 398,085 parameters, 2,000 steps, six seeds. The loss of RoPER is lower for each of
-        the six, by 0.0362 in the mean (95 % interval 0.0334 to 0.0388, $p = 0.031$). RoPE was still
+        the six, by 0.0362 in the mean (95 % interval 0.0333 to 0.0388, $p = 0.031$). RoPE was still
         falling when training stopped, so the final difference is not known.
 
         Addition, with numbers of up to 4 digits: 600,212 parameters, five seeds. RoPE has 116.4 ±
         5.3 of 128 correct and RoPER 112.8 ± 7.0 ($p = 0.562$). After ± is the standard error of the
         mean: how far it is typically off, judged by how much the five runs differ.
 
-        One pair was trained at the study's own size on Prefix, for a third of its 65,000 steps:
-        RoPE is at 0.3293 and RoPER at 0.3256. The study has 0.3329 and 0.3205 at the end.
+        At the study's own size on Prefix, six pairs were trained for 6,000 steps with a falling
+        rate (scripts/experiments/lead). After 600 steps, RoPER's loss is lower by 0.5565: RoPE's
+        has hardly begun to fall. At the end, it is lower by 0.0065. For this change, $p = 0.031$.
+        The study has 0.3329 and 0.3205 at its end.
 
-        A language model of a million parameters, three seeds: RoPE 3.281 ± 0.021, RoPER 3.306 ±
-        0.002. (Commit 91eb78f; these three pairs were not recorded.)]],
+        A language model of a million parameters was trained with three seeds. These runs were not
+        recorded, so their losses are not given here.]],
       predict = {
         { question = "What do the runs of Addition show?",
           choices = { "RoPE adds better.", "Both add equally well.",
@@ -327,7 +329,7 @@ return roper.lesson {
             can give?]],
           expect = "2 / 2 ^ 3",
           answer = [[$2/8 = 0.25$. Whatever the three differences are, they cannot be significant.
-            Here even their signs differ. Harm by RoPER is neither shown nor ruled out.]],
+            So three pairs neither show harm by RoPER nor rule it out.]],
           hints = {
             { "math.abs(it - 1 / 8) < 0.001", "That is all plus. All minus is as extreme." },
             { "math.abs(it - 0.031) < 0.001", "That is for six pairs." },
@@ -350,10 +352,10 @@ return roper.lesson {
         for _, row in ipairs(repeated) do
           possible = possible + (row.p > least(row.pairs) - 0.0005 and 1 or 0)
         end
-        paper_gap, our_gap = 0.3329 - 0.3205, 0.3293 - 0.3256]],
+        paper_gap, our_gap = 0.3329 - 0.3205, 0.0065]],
       claims = {
         { "possible == #repeated", instead = { "pairs = 6", "pairs = 5" } },
-        { "our_gap < paper_gap / 3", instead = { "0.3293 - 0.3256", "0.3293 - 0.3205" } } },
+        { "our_gap < paper_gap", instead = { "0.0065", "0.065" } } },
       exercise = {
         question = [[You plan your own comparison of two methods, and want to be able to find
           $p < 0.01$. How many pairs of runs do you need at least?]],
@@ -372,7 +374,7 @@ return roper.lesson {
         found. Corrected for five tests, only the steps to 90 % on Index differ significantly.
         The study agrees where the two can be compared. None of this says that RoPER ends better:
         on Index the difference is gone when both have learned the task, and on Prefix at the
-        study's size it was shrinking when the runs stopped.
+        study's size it is far smaller at the end than at a tenth of the steps.
 
         Four limits hold for all of them. The sizes and the numbers of steps were chosen after
         seeing earlier runs. There is one learning rate. The norms are before each part of a layer,
