@@ -31,31 +31,45 @@ void rp_loop_collapse(RpLoop *loop)
   loop->rank = rank;
 }
 
+/* Move the pointers by some indices of an axis. */
+static inline void move(const RpLoop *loop, const size_t *sizes, int axis, int64_t by,
+                        void **pointers)
+{
+  for (int i = 0; i < loop->operands; i++)
+    pointers[i] = (char *)pointers[i] + by * loop->strides[i][axis] * (int64_t)sizes[i];
+}
+
 /* Run elements begin .. end - 1 of the loop, in row-major order. */
 static void run_chunk(const RpLoop *loop, RpRow row, const void *context, void *const *data,
                       const size_t *sizes, int64_t begin, int64_t end)
 {
-  int last = loop->rank - 1;
-  int64_t inner_strides[RP_MAX_OPERANDS];
-  for (int i = 0; i < loop->operands; i++)
+  const int last = loop->rank - 1;
+  int64_t inner_strides[RP_MAX_OPERANDS], at[RP_MAX_RANK], rest = begin;
+  void *pointers[RP_MAX_OPERANDS];
+  for (int i = 0; i < loop->operands; i++) {
     inner_strides[i] = loop->strides[i][last];
+    pointers[i] = data[i];
+  }
+  for (int axis = last; axis >= 0; axis--) {
+    at[axis] = rest % loop->shape[axis];
+    rest /= loop->shape[axis];
+    move(loop, sizes, axis, at[axis], pointers);
+  }
   while (begin < end) {
-    void *pointers[RP_MAX_OPERANDS];
-    int64_t offsets[RP_MAX_OPERANDS] = {0};
-    int64_t rest = begin;
-    for (int axis = last; axis >= 0; axis--) {
-      int64_t at = rest % loop->shape[axis];
-      rest /= loop->shape[axis];
-      for (int i = 0; i < loop->operands; i++)
-        offsets[i] += at * loop->strides[i][axis];
-    }
-    int64_t n = loop->shape[last] - begin % loop->shape[last];
+    int64_t n = loop->shape[last] - at[last];
     if (n > end - begin)
       n = end - begin;
-    for (int i = 0; i < loop->operands; i++)
-      pointers[i] = (char *)data[i] + offsets[i] * (int64_t)sizes[i];
     row(context, n, pointers, inner_strides);
     begin += n;
+    move(loop, sizes, last, -at[last], pointers); /* to the beginning of the next row */
+    at[last] = 0;
+    for (int axis = last - 1; axis >= 0 && begin < end; axis--) {
+      move(loop, sizes, axis, 1, pointers);
+      if (++at[axis] < loop->shape[axis])
+        break;
+      move(loop, sizes, axis, -loop->shape[axis], pointers);
+      at[axis] = 0;
+    }
   }
 }
 
