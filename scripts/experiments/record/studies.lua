@@ -1,5 +1,5 @@
---- Studies: folders of scripts/experiments with a plan and its recorded runs. README.md beside this
---- file describes the form.
+--- Studies: folders of scripts/experiments with a plan and its recorded runs. ../README.md
+--- describes the form.
 local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.system.file"
 local grid = require "roper.workbench.study.experiment.grid"
