@@ -64,11 +64,11 @@ static void run_chunk(const RpLoop *loop, RpRow row, const void *context, void *
     move(loop, sizes, last, -at[last], pointers); /* to the beginning of the next row */
     at[last] = 0;
     for (int axis = last - 1; axis >= 0 && begin < end; axis--) {
-      move(loop, sizes, axis, 1, pointers);
-      if (++at[axis] < loop->shape[axis])
+      const int64_t by = at[axis] + 1 < loop->shape[axis] ? 1 : -at[axis];
+      move(loop, sizes, axis, by, pointers);
+      at[axis] += by;
+      if (by == 1)
         break;
-      move(loop, sizes, axis, -loop->shape[axis], pointers);
-      at[axis] = 0;
     }
   }
 }

@@ -73,6 +73,7 @@ local function maps_of(self, positions, x)
     local beta = positions:keep(self, "factors", x, function()
       return core.linear(x, own "beta_weight", own "beta_bias"):sigmoid() * 2
     end)
+    -- Packed once for scores and sums.
     return { by_head(self, w):to(positions.dtype):contiguous(),
       beta:transpose(2, 3):to(positions.dtype):contiguous() }
   end)
