@@ -1,6 +1,7 @@
 local files = require("roper.system.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
+local statistics = require("roper.tensor.statistics")
 local tables = require("roper.base.tables")
 
 local FOLDER <const> = files.real(require("roper.system.paths").LIBRARY .. "/../experiments")
@@ -117,7 +118,7 @@ describe("the tests of a study", function()
     assert.equal("Text: 4 above, `e` below", markdown.differing({ columns[3] }, { many }))
   end)
 
-  it("stand beside the means of methods, over sweeps and measures", function()
+  it("have a table of the means of methods, over sweeps and measures", function()
     local study = study_of(example())
     for _, row in ipairs(study.compared) do
       row.width, row.at_2 = row.position == "fox" and "4" or "0", row.at_1 / 2
@@ -132,9 +133,11 @@ describe("the tests of a study", function()
         { title = "all", sweeps = { "copy", "recall" }, measures = { "at_1", "at_2" } } }))
   end)
 
-  it("are drawn against length, a line for the mean of methods", function()
+  it("have a figure of accuracy against length, a line for the mean of methods", function()
     local study = study_of(example())
     study.plan = { columns = { "loss", "at_1", "at_2", "beyond_2" } }
+    assert.near(0.581, statistics.mean(families.means(study, { "rope", "fox" },
+      { sweeps = { "copy" }, measures = { "at_1" } })), 0.001)
     local svg = by_length.draw(study, { "copy" }, { { label = "both",
       methods = { "rope", "fox" } }, { label = "missing", methods = { "none" } } }, "accuracy")
     assert.truthy(svg:find("both</text>", 1, true))
