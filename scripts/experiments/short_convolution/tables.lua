@@ -28,12 +28,12 @@ return function(study)
   end)
   columns[#columns + 1] = { title = "beyond, all", sweeps = names,
     measures = study.plan.families[2].measures }
-  local methods = {}
-  for _, pair in ipairs(tables.joined(study.plan.turned "0", study.plan.turned "4")) do
-    methods = tables.joined(methods, pair)
+  local methods, convolved = {}, study.plan.turned "4"
+  for i, pair in ipairs(study.plan.turned "0") do
+    for j, method in ipairs(pair) do
+      methods = tables.joined(methods, { method, convolved[i][j] })
+    end
   end
-  table.sort(methods, function(a, b) return a.position < b.position
-    or a.position == b.position and a.short_convolution < b.short_convolution end)
   local row = markdown.tests(study, family)[3]
   return {
     methods = markdown.methods(study, methods, columns),
