@@ -30,16 +30,17 @@ end
 --- Creates an axis for the finite values of several lists.
 ---@param lists number[][] with nan for gaps
 ---@param options table range?: {low, high} instead of the range of the values; log?: a logarithmic
----   scale; round?: extend to the next round numbers; integers?: ticks at integers only;
----   at?: the values of all ticks
+---   scale, with ticks at powers of two if all values are such; round?: extend to the next round
+---   numbers; integers?: ticks at integers only; at?: the values of all ticks
 ---@return table? axis nil if no value can be drawn
 function M.new(lists, options)
-  local low, high = math.huge, -math.huge
+  local low, high, base = math.huge, -math.huge, options.log and 2
   for _, list in ipairs(lists) do
     for i = 1, #list do
       local value = list[i]
       if value == value and (not options.log or value > 0) then
         low, high = math.min(low, value), math.max(high, value)
+        base = base and 2.0 ^ math.floor(math.log(value, 2) + 0.5) == value and base
       end
     end
   end
@@ -58,7 +59,7 @@ function M.new(lists, options)
       low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     end
   end
-  return setmetatable({ low = low, high = high, log = options.log,
+  return setmetatable({ low = low, high = high, log = options.log and (base or 10),
     integers = options.integers, at = options.at }, Axis)
 end
 
@@ -88,16 +89,16 @@ local function linear_ticks(low, high, step)
   return ticks
 end
 
--- Returns ticks at powers of ten. If there are many, some are omitted; if there are few, there are
--- also ticks at 2 and 5 times these powers.
-local function log_ticks(low, high, count)
-  local first, last = math.floor(math.log(low, 10)), math.ceil(math.log(high, 10))
+-- Returns ticks at powers of the base, 2 or 10. If there are many, some are omitted; if there are
+-- few, there are also ticks at 2 and 5 times powers of 10.
+local function log_ticks(low, high, count, base)
+  local first, last = math.floor(math.log(low, base)), math.ceil(math.log(high, base))
   local every = math.max(1, math.ceil((last - first) / count))
-  local factors = 3 * (last - first) <= count + 1 and { 1, 2, 5 } or { 1 }
+  local factors = base == 10 and 3 * (last - first) <= count + 1 and { 1, 2, 5 } or { 1 }
   local ticks = {}
   for power = first, last, every do
     for _, factor in ipairs(factors) do
-      local value = factor * 10.0 ^ power
+      local value = factor * (base + 0.0) ^ power
       if value >= low * (1 - 1e-9) and value <= high * (1 + 1e-9) then
         ticks[#ticks + 1] = { value = value, text = ("%g"):format(value) }
       end
@@ -115,7 +116,7 @@ function Axis:ticks(count)
       return { value = value, text = ("%g"):format(value) }
     end)
   end
-  local ticks = self.log and log_ticks(self.low, self.high, count) or {}
+  local ticks = self.log and log_ticks(self.low, self.high, count, self.log) or {}
   if #ticks > 1 then
     return ticks
   end
