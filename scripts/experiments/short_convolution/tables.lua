@@ -2,6 +2,7 @@
 local by_length = require "by_length"
 local families = require "families"
 local markdown = require "markdown"
+local number = require "roper.workbench.study.report.number"
 local tables = require "roper.base.tables"
 
 local TITLES <const> = { recall = "Recall", copy = "Copy", prefix = "Prefix",
@@ -34,10 +35,18 @@ return function(study)
       methods = tables.joined(methods, { method, convolved[i][j] })
     end
   end
-  local row = markdown.tests(study, family)[3]
+  local answers, effects = {}, {}
+  for i, test in ipairs(families.tests(study, family)) do
+    answers[i] = markdown.answer { test }
+    effects[i] = ("%s, p = %s"):format(markdown.difference(test, 3),
+      number.probability(test.corrected))
+  end
+  local is_complete = not next(study.incomplete)
   return {
     methods = markdown.methods(study, methods, columns),
     answers = { { "What do turned values give that a short convolution does not?",
-      markdown.answer(families.tests(study, family)), row[3] } },
+      is_complete and ("accuracy without the convolution: %s; with it: %s; the second minus the "
+        .. "first: %s; the convolution alone: %s"):format(table.unpack(answers)) or answers[1],
+      is_complete and table.concat(effects, "; ") or number.NONE } },
   }, { ["convolution.svg"] = figure(study, names) }
 end
