@@ -1,10 +1,25 @@
--- Texts of the study "Position schemes side by side", from its runs.
-local markdown = require "markdown"
+-- Texts and the figure of the study "Position schemes side by side", from its runs.
+local by_length = require "by_length"
 local families = require "families"
+local markdown = require "markdown"
 local tables = require "roper.base.tables"
 
 local TITLES <const> = { copy = "Copy", recall = "Recall", substring_index = "Index",
   substring_prefix = "Prefix" }
+
+-- Accuracy against length: RoPE, and the schemes that are above it in at least two columns.
+local function figure(study, signs)
+  local lines = tables.map(study.plan.schemes, function(scheme)
+    local above = 0
+    for _, column in ipairs(signs) do
+      above = above + (column and column[scheme] == 1 and 1 or 0)
+    end
+    return (scheme == "rope" or above > 1) and { label = scheme, methods = { scheme } } or nil
+  end)
+  return by_length.draw(study, tables.map(study.plan.sweeps, function(sweep)
+    return sweep.name
+  end), lines, "accuracy, mean of four tasks")
+end
 
 return function(study)
   local columns, seeds = {}, {}
@@ -24,5 +39,5 @@ return function(study)
     answers = { { "Which position schemes differ from RoPE on four tasks?",
       markdown.differing(columns, signs), next(study.incomplete)
         and "seeds so far: " .. table.concat(seeds, ", ") or seeds_of_all } },
-  }, {}
+  }, { ["lengths.svg"] = figure(study, signs) }
 end
