@@ -42,20 +42,6 @@ local function lead_beyond(study, task)
   end)), 3)
 end
 
--- The number of chosen rates of compared methods on problems, and of those at an end of the list.
-local function rates(study)
-  local all, ends = 0, 0
-  for _, sweep in ipairs(study.plan.sweeps) do
-    local values = sweep.choose.values
-    for _, value in pairs(sweep.position == study.plan.primary and not sweep.needs
-      and studies.chosen(study, sweep) or {}) do
-      all = all + 1
-      ends = ends + ((value == values[1] or value == values[#values]) and 1 or 0)
-    end
-  end
-  return all, ends
-end
-
 -- The tests of all questions, a column for each.
 local function questions(study)
   local columns, rows = tables.map(study.plan.families, function(family)
@@ -93,7 +79,10 @@ end
 
 local function checks(study)
   local turns, _, lengths = table.unpack(study.plan.families)
-  local without, all, ends = without_s3(study, turns), rates(study)
+  local without, all, ends = without_s3(study, turns), studies.chosen_ends(study,
+    tables.map(study.plan.sweeps, function(sweep)
+      return sweep.position == study.plan.primary and not sweep.needs and sweep or nil
+    end))
   return ([[
 - **Without `s3`, the gain of turned values is uncertain for schemes that compute turns from the
   content**: %s over the four pairs and five tasks (p = %s as one of the 12 tests; computed

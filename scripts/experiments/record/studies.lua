@@ -144,6 +144,24 @@ function M.chosen(study, sweep)
   return chosen
 end
 
+--- Returns the number of values that some sweeps have chosen, and of those that are the first or
+--- the last of their list.
+---@param study Study
+---@param sweeps StudySweep[] with `choose`
+---@return integer all
+---@return integer ends
+function M.chosen_ends(study, sweeps)
+  local all, ends = 0, 0
+  for _, sweep in ipairs(sweeps) do
+    local values = sweep.choose.values
+    for _, value in pairs(M.chosen(study, sweep)) do
+      all = all + 1
+      ends = ends + ((value == values[1] or value == values[#values]) and 1 or 0)
+    end
+  end
+  return all, ends
+end
+
 -- Returns the runs of a sweep that can be planned now.
 local function planned(study, sweep)
   local choose = sweep.choose

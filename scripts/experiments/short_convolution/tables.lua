@@ -3,6 +3,8 @@ local by_length = require "by_length"
 local families = require "families"
 local markdown = require "markdown"
 local number = require "roper.workbench.study.report.number"
+local statistics = require "roper.tensor.statistics"
+local studies = require "studies"
 local tables = require "roper.base.tables"
 
 local TITLES <const> = { recall = "Recall", copy = "Copy", prefix = "Prefix",
@@ -19,6 +21,51 @@ local function figure(study, names)
     end
   end
   return by_length.draw(study, names, lines, "accuracy, mean of schemes and tasks")
+end
+
+-- The four tests on some of the tasks only.
+local function tests_on(study, names, correction)
+  local family = study.plan.families[1]
+  return families.tests(study, tables.merged(family, { correction = correction,
+    tests = tables.map(family.tests, function(test)
+      return tables.merged(test, { sweeps = names })
+    end) }))
+end
+
+-- A column for each of the four differences: of all tasks with interval and p, beyond the trained
+-- size, without Recall, and of each task with its standard error.
+local function differences(study, names)
+  local function row(title, tests, text_of)
+    return tables.joined({ title }, tables.map(tests, text_of))
+  end
+  local function difference(test)
+    return markdown.difference(test, 3)
+  end
+  local function p(test)
+    return number.probability(test.corrected)
+  end
+  local tests = families.tests(study, study.plan.families[1])
+  local others = tests_on(study, tables.map(names, function(name)
+    return name ~= "recall" and name or nil
+  end), "holm")
+  local rows = { row("all tasks", tests, difference), row("p", tests, p),
+    row("beyond the trained size, not tested", families.tests(study, study.plan.families[2]),
+      difference),
+    row("all but Recall, computed afterwards", others, difference), row("p", others, p) }
+  for _, name in ipairs(names) do
+    rows[#rows + 1] = row(TITLES[name], tests_on(study, { name }, "none"), function(test)
+      return number.signed(test.mean, 3) .. (test.mean and " ± "
+        .. number.fixed(statistics.standard_error(test.list), 3) or "")
+    end)
+  end
+  return markdown.table(row("", tests, function(test) return test.name end), rows)
+end
+
+-- How many chosen rates are at an end of the four.
+local function rates(study)
+  local all, ends = studies.chosen_ends(study, study.plan.sweeps)
+  return ("%d of the %d chosen rates are the smallest or the largest of the four."):format(ends,
+    all)
 end
 
 return function(study)
@@ -44,6 +91,8 @@ return function(study)
   local is_complete = not next(study.incomplete)
   return {
     methods = markdown.methods(study, methods, columns),
+    differences = differences(study, names),
+    rates = rates(study),
     answers = { { "What do turned values give that a short convolution does not?",
       is_complete and ("accuracy without the convolution: %s; with it: %s; the second minus the "
         .. "first: %s; the convolution alone: %s"):format(table.unpack(answers)) or answers[1],
