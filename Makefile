@@ -206,9 +206,9 @@ lint:
 	@$(call deps,$(BUILD_PACKAGES) $(LINT_PACKAGES))
 	@clang-format --dry-run --Werror $(C_FILES) $(JS_FILES)
 	@for file in $(JS_FILES); do node --check $$file || exit 1; done
-	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
-	  --error-exitcode=1 --suppress=missingIncludeSystem --library=.cppcheck.cfg \
-	  -I. core tasks bindings
+	cppcheck -j "$$(nproc)" --quiet --std=c11 --enable=warning,performance,portability \
+	  --inline-suppr --error-exitcode=1 --suppress=missingIncludeSystem \
+	  --library=.cppcheck.cfg -I. core tasks bindings
 	luacheck --quiet bindings scripts tests
 
 results:
