@@ -137,7 +137,7 @@ end
 --- A table of methods: means ± standard errors, marked with + or − if they are significantly above
 --- or below the baseline.
 ---@param study Study
----@param methods string[]|table[] position schemes, or fields
+---@param methods string[] position schemes
 ---@param columns {title: string, sweeps: string[], measures: string[]}[]
 ---@param signs? table[] from `families.signs`
 ---@return string
@@ -146,8 +146,7 @@ function M.methods(study, methods, columns, signs)
   return M.table(tables.joined({ "scheme" }, tables.map(columns, function(one)
     return one.title
   end)), tables.map(methods, function(method)
-    local name = type(method) == "table" and studies.method(study, method) or method
-    return tables.joined({ ("`%s`"):format(name) }, tables.map(columns, function(one, i)
+    return tables.joined({ ("`%s`"):format(method) }, tables.map(columns, function(one, i)
       return M.mean(families.means(study, { method }, one), 2)
         .. (signs and signs[i] and marks[signs[i][method]] or "")
     end))

@@ -65,6 +65,24 @@ local function differences(study, names)
   return markdown.table(row("", tests, function(test) return test.name end), rows)
 end
 
+-- A row for each scheme: "0.67 → 1.00", the mean accuracies without and with the convolution.
+local function methods(study, columns)
+  local rows = {}
+  for _, position in ipairs(study.plan.sweeps[1].position) do
+    local function mean(width, column)
+      return number.fixed(statistics.mean(families.means(study,
+        { { position = position, short_convolution = width } }, column)), 2)
+    end
+    rows[#rows + 1] = tables.joined({ ("`%s`"):format(position) },
+      tables.map(columns, function(one)
+        return ("%s → %s"):format(mean("0", one), mean("4", one))
+      end))
+  end
+  return markdown.table(tables.joined({ "scheme" }, tables.map(columns, function(one)
+    return one.title
+  end)), rows)
+end
+
 -- The accuracies of all runs of some methods on a task at the trained length.
 local function accuracies(study, task, methods)
   local list = {}
@@ -122,19 +140,13 @@ return function(study)
   end)
   columns[#columns + 1] = { title = "beyond, all", sweeps = names,
     measures = study.plan.families[2].measures }
-  local methods, convolved = {}, study.plan.turned "4"
-  for i, pair in ipairs(study.plan.turned "0") do
-    for j, method in ipairs(pair) do
-      methods = tables.joined(methods, { method, convolved[i][j] })
-    end
-  end
   local answers, effects = {}, {}
   for i, test in ipairs(families.tests(study, family)) do
     answers[i], effects[i] = markdown.answer { test }, tested(test)
   end
   local is_complete = not next(study.incomplete)
   return {
-    methods = markdown.methods(study, methods, columns),
+    methods = methods(study, columns),
     differences = differences(study, names),
     checks = checks(study),
     answers = { { "What do turned values give that a short convolution does not?",

@@ -121,14 +121,12 @@ describe("the tests of a study", function()
   it("have a table of the means of methods, over sweeps and measures", function()
     local study = study_of(example())
     for _, row in ipairs(study.compared) do
-      row.width, row.at_2 = row.position == "fox" and "4" or "0", row.at_1 / 2
+      row.at_2 = row.at_1 / 2
     end
-    study.fields = { "position", "width" }
     assert.equal(table.concat({ "| scheme | Copy | all |", "| --- | ---: | ---: |",
-      "| `rope` | 0.43 ± 0.08 | 0.32 ± 0.06 |", "| `fox width=4` | 0.73 ± 0.08 | 0.51 ± 0.06 |",
-      "| `fox width=0` | – | – |" }, "\n"),
-      markdown.methods(study, { "rope", { position = "fox", width = "4" },
-        { position = "fox", width = "0" } }, {
+      "| `rope` | 0.43 ± 0.08 | 0.32 ± 0.06 |", "| `fox` | 0.73 ± 0.08 | 0.51 ± 0.06 |",
+      "| `none` | – | – |" }, "\n"),
+      markdown.methods(study, { "rope", "fox", "none" }, {
         { title = "Copy", sweeps = { "copy" }, measures = { "at_1" } },
         { title = "all", sweeps = { "copy", "recall" }, measures = { "at_1", "at_2" } } }))
   end)
