@@ -132,6 +132,9 @@ local function checks(study, depending)
   local convolved = tables.joined(side(study, "4", 1), side(study, "4", 2))
   local on_recall = accuracies(study, "recall", convolved)
   local on_a5 = accuracies(study, "a5", tables.joined(without, turned, convolved))
+  local others = depending[1] and table.concat(tables.map(depending, function(one)
+    return ("%s, the %s difference is %s"):format(one.task, one.which, one.effect)
+  end), ";\n  without ") or number.NONE
   return ([[
 - **Some answers depend on one task**, computed afterwards: without %s.
 - **Recall and A5.** Without the convolution, %s runs on Recall with queries and keys turned have
@@ -140,15 +143,11 @@ local function checks(study, depending)
 - **Rates.** %d of the %d chosen rates are the smallest or the largest of the four. Ties decided %d;
   one [looks bad](design.md#changes-after-the-first-run): %s runs of `accumulated{rotate=qkvo}`
   with the convolution on S3 are below 0.9. The second and the third difference may be too low.]])
-    :format(
-    depending[1] and table.concat(tables.map(depending, function(one)
-      return ("%s, the %s difference is %s"):format(one.task, one.which, one.effect)
-    end), ";\n  without ") or number.NONE,
-    low(accuracies(study, "recall", without)), low(accuracies(study, "recall", turned)),
-    number.fixed(on_recall[1] and math.min(table.unpack(on_recall)), 3),
-    number.fixed(on_a5[1] and math.max(table.unpack(on_a5)), 2), ends, all,
-    changed_by_ties(study),
-    low(accuracies(study, "s3", { study.plan.turned "4"[2][2] })))
+    :format(others, low(accuracies(study, "recall", without)),
+      low(accuracies(study, "recall", turned)),
+      number.fixed(on_recall[1] and math.min(table.unpack(on_recall)), 3),
+      number.fixed(on_a5[1] and math.max(table.unpack(on_a5)), 2), ends, all,
+      changed_by_ties(study), low(accuracies(study, "s3", { study.plan.turned "4"[2][2] })))
 end
 
 return function(study)
